@@ -1,0 +1,1 @@
+"""polyculture: who is failed by all the models that judge them?"""

@@ -1,0 +1,292 @@
+"""What an audit says, as frozen records whose fields are the fields of audit.json.
+
+Records hold numbers and words, nothing else: how they are computed stands in the other modules of
+this package, how they look stands in ``report``.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+SCHEMA = "polyculture/audit/1"
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of all records: frozen, keyword-only, written to JSON field by field."""
+
+
+class Statistic(Record, frozen=True, kw_only=True):
+    """A number with its 95 % interval, or the reason why there is none.
+
+    ``value`` None means that the number itself is undefined; ``low`` and ``high`` None beside a value
+    mean that only the interval is undefined. In both cases ``reason`` says why. ``method`` names how
+    the interval was made. A one-sided interval has the natural bound of the quantity at its open end.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    method: str | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+
+
+def undefined(reason: str) -> Statistic:
+    """Return the Statistic of a number that does not exist, with the reason."""
+    return Statistic(value=None, reason=reason)
+
+
+class InputFile(Record, frozen=True, kw_only=True):
+    """One source that was read. ``sha256`` and ``bytes`` are None for a frame or a bundled table."""
+
+    name: str
+    format: str
+    sha256: str | None = None
+    bytes: int | None = None
+    rows: int | None = None
+
+
+class Provenance(Record, frozen=True, kw_only=True):
+    """Where the numbers come from and how the data were understood."""
+
+    inputs: tuple[InputFile, ...]
+    rows_read: int
+    rows_used: int
+    left_out: dict[str, int]
+    failure_rule: str
+    no_answer: str
+    min_judged: int
+    min_cell: int
+    version: str
+    command: str
+    seed: int
+    period: str | None = None
+    note: str | None = None
+    thresholds: dict[str, float] = {}
+    weighted: bool = False
+    clusters: int | None = None
+    census: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+class ModelRecord(Record, frozen=True, kw_only=True):
+    """One model on all individuals that it judged."""
+
+    name: str
+    judged: int
+    failed: int
+    no_answer: int
+    failure_rate: Statistic
+    no_answer_rate: Statistic
+    no_answer_reasons: dict[str, int] = {}
+
+
+class ProfileRow(Record, frozen=True, kw_only=True):
+    """Individuals judged by ``judged`` models of whom exactly ``failed`` models failed them.
+
+    ``observed`` and ``expected`` are shares of the individuals with that number of judgements.
+    """
+
+    judged: int
+    failed: int
+    count: int
+    observed: Statistic
+    expected: float
+
+
+class Outcome(Record, frozen=True, kw_only=True):
+    """One event (all fail, none fails, or either) observed and as independence would have it.
+
+    ``expected`` is the mean over individuals of the probability under independent failures with the
+    models' own rates, each individual by its own set of models. ``ratio`` of systemic failure is the
+    individual homogenization H. ``ceiling`` is the largest ratio that these failure rates allow,
+    ``ceiling_share`` is difference / (largest possible difference). ``label_errors`` is the number of
+    events that would have to be label errors before the interval of the difference reaches 0 (0 where
+    it already does). ``p_value`` tests independence given the models' margins, two-sided, mid-p.
+    """
+
+    count: int
+    individuals: int
+    observed: Statistic
+    expected: float
+    expected_interval: Statistic
+    difference: Statistic
+    ratio: Statistic
+    ceiling: float | None
+    ceiling_share: Statistic
+    log10_ratio: Statistic
+    log10_expected: float | None
+    label_errors: int | None
+    p_value: float | None
+    p_method: str
+
+
+class Pattern(Record, frozen=True, kw_only=True):
+    """One failure pattern: which models judged, which of them failed, and how many individuals."""
+
+    judged: tuple[str, ...]
+    failed: tuple[str, ...]
+    count: int
+    share: float
+    expected: float
+
+
+class GroupModel(Record, frozen=True, kw_only=True):
+    """One model inside one group."""
+
+    name: str
+    judged: int
+    failed: int
+    no_answer: int
+    failure_rate: Statistic
+
+
+class Contrast(Record, frozen=True, kw_only=True):
+    """A group against everyone else whose group is known: points, ratio, test, corrected test.
+
+    ``signs_disagree`` is set where the contrast of H and the contrast of the excess point in
+    different directions, so that neither may be read alone.
+    """
+
+    difference: Statistic
+    ratio: Statistic
+    excess_difference: Statistic
+    homogenization_ratio: Statistic
+    p_value: float | None
+    p_adjusted: float | None
+    method: str
+    signs_disagree: bool = False
+
+
+class GroupRecord(Record, frozen=True, kw_only=True):
+    """One group, or one intersection of groups; figures are against the group's own failure rates.
+
+    ``status`` is "reported", "too few" (fewer than min_cell individuals: figures withheld) or "unknown"
+    (the group value is missing, unknown or declined: reported, but part of no comparison).
+    """
+
+    by: dict[str, str | None]
+    individuals: int
+    status: str
+    systemic_failure: Outcome | None = None
+    consistent_success: Outcome | None = None
+    homogeneous_outcomes: Outcome | None = None
+    profile: tuple[ProfileRow, ...] = ()
+    models: tuple[GroupModel, ...] = ()
+    contrast: Contrast | None = None
+
+
+class GroupHomogenization(Record, frozen=True, kw_only=True):
+    """Group homogenization (2211.13972): plain values, and values corrected for small groups.
+
+    Every ``*_corrected`` is the jackknifed value. ``relative_bias`` is the largest estimated relative
+    bias of a group's product; above .25 ``reliable`` is false.
+    """
+
+    by: tuple[str, ...]
+    groups: int
+    individuals: int
+    average: Statistic
+    uniform: Statistic
+    worst: Statistic
+    spread: Statistic
+    worst_group: dict[str, str | None]
+    average_corrected: Statistic
+    uniform_corrected: Statistic
+    worst_corrected: Statistic
+    spread_p_value: float | None
+    relative_bias: float | None
+    reliable: bool
+    left_out: dict[str, int] = {}
+
+
+class ModelGap(Record, frozen=True, kw_only=True):
+    """Group gaps of one model, fairlearn's definitions: max - min and min / max over groups."""
+
+    name: str
+    failure_rate_difference: Statistic
+    failure_rate_ratio: Statistic
+    demographic_parity_difference: Statistic
+    demographic_parity_ratio: Statistic
+    equalized_odds_difference: Statistic
+    equalized_odds_ratio: Statistic
+
+
+class GapRecord(Record, frozen=True, kw_only=True):
+    """Gaps between the groups of one column: model by model, and of systemic failure.
+
+    ``systemic_failure_difference`` is max - min over groups; ``expected_with_no_difference`` is the
+    mean gap that these group sizes show when the group labels are shuffled.
+    """
+
+    by: tuple[str, ...]
+    groups: int
+    models: tuple[ModelGap, ...]
+    systemic_failure_difference: Statistic
+    systemic_failure_ratio: Statistic
+    expected_with_no_difference: float | None
+    p_value: float | None
+    highest: dict[str, str | None]
+    lowest: dict[str, str | None]
+    selection: str
+
+
+class PairRecord(Record, frozen=True, kw_only=True):
+    """Two models on the individuals whom both judged."""
+
+    models: tuple[str, str]
+    both_judged: int
+    both_failed: int
+
+
+class NullRecord(Record, frozen=True, kw_only=True):
+    """What one null model expects, and what is left over it."""
+
+    name: str
+    parameters: int
+    residual_df: int | None
+    systemic_failure: float
+    excess: Statistic
+    p_value: float | None
+    method: str
+
+
+class NoAnswerRecord(Record, frozen=True, kw_only=True):
+    """The headline under the other reading of "no answer", where any model gave none."""
+
+    counted_as: str
+    other: str
+    individuals: int
+    systemic_failure: Outcome
+
+
+class AuditRecord(Record, frozen=True, kw_only=True):
+    """The whole audit, as written to audit.json.
+
+    ``group_homogenization`` is over all group columns crossed; where there are several, each column
+    by itself stands in ``group_homogenization_by_column``. ``judged_too_little`` counts individuals
+    by the number of models that judged them, where that is below ``min_judged``.
+    """
+
+    schema: str = SCHEMA
+    provenance: Provenance
+    headline: str
+    individuals: int
+    judged_too_little: dict[int, int] = {}
+    seed: int
+    models: tuple[ModelRecord, ...]
+    profile: tuple[ProfileRow, ...]
+    profile_p_value: float | None = None
+    systemic_failure: Outcome
+    consistent_success: Outcome
+    homogeneous_outcomes: Outcome
+    patterns: tuple[Pattern, ...] = ()
+    patterns_note: str = ""
+    groups: tuple[GroupRecord, ...] = ()
+    group_homogenization: GroupHomogenization | None = None
+    group_homogenization_by_column: tuple[GroupHomogenization, ...] = ()
+    gaps: tuple[GapRecord, ...] = ()
+    pairs: tuple[PairRecord, ...] = ()
+    nulls: tuple[NullRecord, ...] = ()
+    no_answer: NoAnswerRecord | None = None
+    notes: tuple[str, ...] = ()
