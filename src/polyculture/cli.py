@@ -1,0 +1,133 @@
+"""The command `polyculture`: which commands there are, and how trouble ends.
+
+The commands themselves stand in `commands/`, one module each, imported only when called, so that
+`polyculture --help` imports neither polars nor numpy.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from polyculture._version import __version__
+from polyculture.errors import PolycultureError
+
+if TYPE_CHECKING:
+    from cyclopts import App
+
+__all__ = ["main"]
+
+FINE, WRONG_INPUT, INTERNAL, INTERRUPTED, BROKEN_PIPE = 0, 2, 70, 130, 141
+
+_COMMANDS = {
+    "audit": "Audit the outcomes of several models on the same individuals.",
+    "tally": "Count outcomes once and save the small tables that an audit needs.",
+    "datasets": "List the outcomes that come with polyculture.",
+    "schema": "Print the JSON Schema of a result.",
+}
+
+
+def _app() -> App:
+    from cyclopts import App
+
+    app = App(
+        name="polyculture",
+        version=__version__,
+        help="Who is failed by all the models that judge them, is that more than chance, and in which groups?",
+        help_format="plaintext",
+    )
+    for name, summary in _COMMANDS.items():
+        app.command(f"polyculture.commands.{name}:{name}", name=name, help=summary)
+    return app
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        The words after ``polyculture``; default those of the process.
+
+    Returns
+    -------
+    int
+        0 fine; 1 a limit is broken (``check``); 2 the input or the call is wrong; 70 a fault of
+        polyculture itself; 130 interrupted; 141 nobody reads the output any more.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without Unicode shows ? rather than a crash
+    try:
+        status = _run(list(sys.argv[1:] if arguments is None else arguments))
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("polyculture: interrupted; no file was changed.", file=sys.stderr)  # noqa: T201
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The interpreter flushes stdout once more at exit; give it something that takes it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    return status
+
+
+def _run(arguments: list[str]) -> int:
+    from cyclopts import CycloptsError
+
+    try:
+        result = _app()(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+    except PolycultureError as error:
+        return _fail(error.message, error.hint)
+    except CycloptsError as error:
+        return _fail(str(error).strip(), _help_hint(arguments))
+    except (KeyboardInterrupt, BrokenPipeError, SystemExit):
+        raise
+    except OSError as error:
+        return _fail(*_explain(error))
+    except MemoryError:
+        return _fail(
+            "There is not enough memory for this.",
+            "Make Tallies of parts of the data (polyculture tally) and audit them together.",
+        )
+    except BaseException as error:  # a panic inside polars is no Exception
+        return _report_fault(error)
+    return result if isinstance(result, int) else FINE
+
+
+def _fail(message: str, hint: str = "") -> int:
+    print(f"polyculture: error: {message}", file=sys.stderr)  # noqa: T201
+    if hint:
+        print(f"  {hint}", file=sys.stderr)  # noqa: T201
+    return WRONG_INPUT
+
+
+def _help_hint(arguments: list[str]) -> str:
+    known = [word for word in arguments[:1] if word in _COMMANDS]
+    return f"See: {' '.join(['polyculture', *known, '--help'])}"
+
+
+def _explain(error: OSError) -> tuple[str, str]:
+    place = f" {str(error.filename)!r}" if error.filename else ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return f"No space is left to write{place}.", "Free some space, or write to another disk."
+    return f"{error.strerror or error}:{place}" if place else f"{error.strerror or error}.", ""
+
+
+def _report_fault(error: BaseException) -> int:
+    if os.environ.get("POLYCULTURE_DEBUG"):
+        raise error
+    print(  # noqa: T201
+        f"polyculture: a fault of polyculture itself: {type(error).__name__}: {str(error)[:500]}\n"
+        "  Please report it, with the command and, if you may share it, a few rows of the data.\n"
+        "  POLYCULTURE_DEBUG=1 before the command shows where it happened.",
+        file=sys.stderr,
+    )
+    return INTERNAL
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The commands of the shell, one module each: arguments in, calls of `polyculture.api` out; no logic."""
