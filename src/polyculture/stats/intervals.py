@@ -17,6 +17,8 @@ __all__ = [
     "FEWEST_CLUSTERS",
     "Estimated",
     "Interval",
+    "effective_size",
+    "few_clusters",
     "jeffreys",
     "jeffreys_limits",
     "korn_graubard",
@@ -211,12 +213,23 @@ def korn_graubard(events: float, n: float, design_effect: float, clusters: int, 
         return no_interval("no individual was judged")
     if clusters < FEWEST_CLUSTERS:
         return no_interval(few_clusters(clusters))
+    effective = effective_size(n, design_effect, clusters, level)
+    low, high = jeffreys_limits(events / n * effective, effective, level)
+    return Interval(float(low), float(high), f"Jeffreys, Korn-Graubard effective size, {clusters} clusters")
+
+
+def effective_size(n: float, design_effect: float, clusters: int, level: float = 0.95) -> float:
+    """Return the size of a simple random sample with the same information on a rate; see `korn_graubard`.
+
+    Examples
+    --------
+    >>> round(effective_size(400, 2.0, 20), 1)
+    176.4
+    """
     if not design_effect > 0.0:
         raise ValueError(f"the design effect must be positive, got {design_effect}.")
     adjust = (quantile(level, max(int(n), 2)) / quantile(level, clusters)) ** 2
-    effective = min(n, n / design_effect * adjust)
-    low, high = jeffreys_limits(events / n * effective, effective, level)
-    return Interval(float(low), float(high), f"Jeffreys, Korn-Graubard effective size, {clusters} clusters")
+    return float(min(n, n / design_effect * adjust))
 
 
 def few_clusters(clusters: int) -> str:

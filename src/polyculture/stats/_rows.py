@@ -1,0 +1,184 @@
+"""Pattern tables as the statistics see them: weighted sums over rows and columns, and their variances.
+
+A row stands for all individuals with one pattern (in one cell and cluster). No measure is defined here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Bools", "Floats", "Ints", "Rows", "column_sums", "covariance", "make_rows", "row_sums"]
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Booleans become floats a chunk at a time: a chunk fits the cache, the whole matrix would not.
+_CHUNK_CELLS = 1 << 19
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A checked pattern table.
+
+    Attributes
+    ----------
+    judged, failed : ndarray of bool, shape (P, k)
+        Which models judged, and which of them failed, the individuals of a row.
+    count, weight, weight_squared : ndarray of float, shape (P,)
+        Individuals, the sum of their weights, and the sum of their squared weights.
+    cluster : ndarray of int, shape (P,), or None
+        Cluster of the row as 0..C-1, -1 where its individuals are in none (each is then its own cluster).
+    clusters : int or None
+        Number of independent units where there are clusters.
+    complete : bool
+        Whether all models judged everyone.
+    plain : bool
+        Whether everyone weighs 1 and there are no clusters.
+    """
+
+    judged: Bools
+    failed: Bools
+    count: Floats
+    weight: Floats
+    weight_squared: Floats
+    cluster: Ints | None
+    clusters: int | None
+    complete: bool
+    plain: bool
+
+    @property
+    def n(self) -> float:
+        """Number of individuals."""
+        return float(self.count.sum())
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of weights."""
+        return float(self.weight.sum())
+
+
+def make_rows(  # noqa: PLR0917 (the columns of one table)
+    judged: ArrayLike,
+    failed: ArrayLike,
+    count: ArrayLike,
+    weight: ArrayLike | None = None,
+    weight_squared: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+) -> Rows:
+    """Check the arrays of a pattern table and leave out rows without an individual or a judgement.
+
+    Parameters
+    ----------
+    judged, failed : array_like of bool, shape (P, k)
+        Judged and failed masks.
+    count : array_like of int, shape (P,)
+        Individuals a row.
+    weight, weight_squared : array_like of float, shape (P,), optional
+        Sums of weights and of squared weights; by default every individual weighs 1.
+    cluster : array_like of int, shape (P,), optional
+        Cluster a row; -1 means none. All -1 is the same as no clusters.
+
+    Returns
+    -------
+    Rows
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a weight is negative, or a model failed someone whom it did not judge.
+    """
+    o, f = np.asarray(judged, dtype=np.bool_), np.asarray(failed, dtype=np.bool_)
+    n = np.asarray(count, dtype=np.float64)
+    w = n if weight is None else np.asarray(weight, dtype=np.float64)
+    w2 = w if weight_squared is None else np.asarray(weight_squared, dtype=np.float64)
+    codes = None if cluster is None else np.asarray(cluster, dtype=np.int64)
+    _check(o, f, (n, w, w2) if codes is None else (n, w, w2, codes))
+    keep = n > 0
+    complete = bool(o.all())
+    if not complete:
+        keep &= o.any(axis=1)
+    if not keep.all():
+        o, f, n, w, w2 = o[keep], f[keep], n[keep], w[keep], w2[keep]
+        codes = None if codes is None else codes[keep]
+    codes, clusters = _numbered(codes, n)
+    plain = codes is None and np.array_equal(n, w) and np.array_equal(n, w2)
+    return Rows(o, f, n, w, w2, codes, clusters, complete or bool(o.all()), plain)
+
+
+def _check(judged: Bools, failed: Bools, vectors: Sequence[NDArray[np.float64] | Ints]) -> None:
+    if judged.ndim != 2 or judged.shape != failed.shape:
+        raise ValueError(f"judged and failed must be tables of one shape, got {judged.shape} and {failed.shape}.")
+    for vector in vectors:
+        if vector.shape != judged.shape[:1]:
+            raise ValueError(f"one value a row is needed: got {vector.shape} for {judged.shape[0]} rows.")
+    if any(not np.all(vector >= 0) for vector in vectors[:3]):
+        raise ValueError("counts and weights must not be negative.")
+    if np.any(failed > judged):
+        raise ValueError("a model is marked as failing an individual whom it did not judge.")
+
+
+def _numbered(codes: Ints | None, count: Floats) -> tuple[Ints | None, int | None]:
+    """Renumber clusters as 0..C-1; individuals of no cluster count as units of their own."""
+    if codes is None or not codes.size or codes.max() < 0:
+        return None, None
+    known = codes >= 0
+    numbered = np.full(codes.shape, -1, dtype=np.int64)
+    values, numbered[known] = np.unique(codes[known], return_inverse=True)
+    return numbered, int(values.size + round(float(count[~known].sum())))
+
+
+def column_sums(vector: Floats, matrix: Bools) -> Floats:
+    """Return ``vector @ matrix`` for a Boolean matrix (P, k)."""
+    rows, k = matrix.shape
+    total = np.zeros(k)
+    for part in _parts(rows, k):
+        total += vector[part] @ matrix[part].astype(np.float64)
+    return total
+
+
+def row_sums(matrix: Bools, vector: Floats) -> Floats:
+    """Return ``matrix @ vector`` for a Boolean matrix (P, k)."""
+    rows, k = matrix.shape
+    result = np.empty(rows)
+    for part in _parts(rows, k):
+        result[part] = matrix[part].astype(np.float64) @ vector
+    return result
+
+
+def _parts(rows: int, k: int) -> list[slice]:
+    step = max(1, _CHUNK_CELLS // max(k, 1))
+    return [slice(start, start + step) for start in range(0, rows, step)]
+
+
+def covariance(rows: Rows, *values: Floats) -> Floats:
+    """Return the covariance matrix of the sums of ``weight * value`` over individuals.
+
+    Parameters
+    ----------
+    rows : Rows
+        The table.
+    *values : ndarray, shape (P,)
+        Influence values of an individual of each row, with weighted mean 0.
+
+    Returns
+    -------
+    ndarray, shape (m, m)
+        Without clusters the sum of squares over individuals; with clusters the sum of squares over
+        cluster totals, times C / (C - 1).
+    """
+    stacked = np.vstack(values)
+    if rows.cluster is None or rows.clusters is None:
+        return np.asarray((stacked * rows.weight_squared) @ stacked.T)
+    inside = rows.cluster >= 0
+    size = int(rows.cluster.max()) + 1
+    totals = np.vstack(
+        [np.bincount(rows.cluster[inside], (rows.weight * row)[inside], minlength=size) for row in stacked]
+    )
+    alone = stacked[:, ~inside]
+    total = totals @ totals.T + (alone * rows.weight_squared[~inside]) @ alone.T
+    return np.asarray(total * rows.clusters / max(rows.clusters - 1, 1))

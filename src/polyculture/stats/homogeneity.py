@@ -1,0 +1,259 @@
+"""What a reader sees of one event: observed, expected, excess, ratio, ceiling, label errors, with intervals.
+
+The sums and variances that they rest on are made in ``moments``; tests of independence in ``independence``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from scipy.special import betaincinv
+
+from polyculture.stats.intervals import (
+    Estimated,
+    Interval,
+    effective_size,
+    jeffreys,
+    korn_graubard,
+    mover_difference,
+    no_interval,
+    undefined,
+    wald_log,
+)
+from polyculture.stats.label_errors import label_errors
+from polyculture.stats.moments import Event, Moments, moments
+
+__all__ = ["CENSUS", "ONE_MODEL", "Estimate", "Event", "Moments", "estimate", "excess_interval", "moments"]
+
+ONE_MODEL = "one model: there is nothing to homogenize"
+CENSUS = "everyone was looked at (census): no sampling interval"
+NOBODY = "no individual was judged"
+_LOG10 = math.log(10.0)
+_LARGEST_LOG = 709.0
+_SMALLEST_LOG = -708.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One event as a reader sees it.
+
+    Attributes
+    ----------
+    observed, expected : Estimated
+        Share of individuals with the event, and the share under independent failures.
+    difference, ratio, log10_ratio : Estimated
+        Excess ``observed - expected`` and H = ``observed / expected``, as itself and as a logarithm.
+    ceiling_share : Estimated
+        Excess over the largest excess that the failure rates allow.
+    ceiling : float or None
+        Largest ratio that the failure rates allow.
+    log10_expected : float or None
+        Finite where ``expected`` is too small for a double; None where it is 0.
+    label_errors : int or None
+        Events that would have to be label errors before the excess interval reaches 0.
+    """
+
+    observed: Estimated
+    expected: Estimated
+    difference: Estimated
+    ratio: Estimated
+    log10_ratio: Estimated
+    ceiling_share: Estimated
+    ceiling: float | None
+    log10_expected: float | None
+    label_errors: int | None
+
+
+def estimate(moments: Moments, *, census: bool = False) -> Estimate:
+    """Return all figures of one event.
+
+    Parameters
+    ----------
+    moments : Moments
+        From `moments`.
+    census : bool
+        Whether the individuals are everyone, so that there is no sampling error and no interval.
+
+    Returns
+    -------
+    Estimate
+        Figures that do not exist are None with a reason; no interval has zero width.
+
+    Notes
+    -----
+    Excess and log ratio: MOVER (Zou and Donner 2008) from Jeffreys limits of the observed share and a delta
+    interval of log E, with their correlation. At no event the intervals are one-sided.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> failed = np.array([[1, 1], [1, 0], [0, 1], [0, 0]], dtype=bool)
+    >>> result = estimate(moments(np.ones_like(failed), failed, [30, 20, 20, 130]))
+    >>> [round(x, 3) for x in result.difference[:3]], [round(x, 2) for x in result.ratio[:3]]
+    ([0.087, 0.063, 0.126], [2.4, 1.93, 2.99])
+    """
+    if moments.n == 0:
+        nothing = undefined(NOBODY)
+        return Estimate(nothing, nothing, nothing, nothing, nothing, nothing, None, None, None)
+    share = _observed_interval(moments, census)
+    observed = _with(moments.observed, share)
+    expected = _expected(moments, census)
+    log10_expected = moments.log_expected / _LOG10 if math.isfinite(moments.log_expected) else None
+    if moments.judged_most <= 1:
+        nothing = undefined(ONE_MODEL)
+        return Estimate(observed, expected, nothing, nothing, nothing, nothing, None, log10_expected, None)
+    difference = _difference(moments, census)
+    ratio, log10_ratio = _ratios(moments, share, census)
+    return Estimate(
+        observed=observed,
+        expected=expected,
+        difference=difference,
+        ratio=ratio,
+        log10_ratio=log10_ratio,
+        ceiling_share=_ceiling_share(moments, difference),
+        ceiling=_ceiling(moments),
+        log10_expected=log10_expected,
+        label_errors=label_errors(moments, _value_only if census else _lower_excess),
+    )
+
+
+def excess_interval(moments: Moments) -> Interval:
+    """Return the interval of observed - expected; undefined, with the reason, where there is none."""
+    return mover_difference(
+        moments.observed,
+        _observed_interval(moments, census=False),
+        _exp(moments.log_expected),
+        _expected_limits(moments),
+        moments.correlation,
+    )
+
+
+def _value_only(moments: Moments) -> float:
+    return moments.observed - _exp(moments.log_expected)
+
+
+def _lower_excess(moments: Moments) -> float | None:
+    return excess_interval(moments).low
+
+
+def _observed_interval(moments: Moments, census: bool) -> Interval:
+    if census:
+        return no_interval(CENSUS)
+    n, clusters = moments.n, moments.clusters
+    if clusters is not None:
+        return korn_graubard(moments.observed * n, n, moments.design_effect, clusters)
+    return jeffreys(moments.observed * moments.n_effective, moments.n_effective)
+
+
+def _effective_size(moments: Moments) -> float:
+    if moments.clusters is None:
+        return moments.n_effective
+    return effective_size(moments.n, moments.design_effect, moments.clusters)
+
+
+def _log_expected_limits(moments: Moments) -> Interval:
+    """Delta interval of log E; where E is 0, only the upper limit exists."""
+    if math.isfinite(moments.log_expected):
+        return wald_log(moments.log_expected, moments.var_log_expected, clusters=moments.clusters)
+    limits = wald_log(moments.log_smoothed, moments.var_log_smoothed, clusters=moments.clusters)
+    return limits if limits.low is None else limits._replace(low=-math.inf)
+
+
+def _expected_limits(moments: Moments) -> Interval:
+    limits = _log_expected_limits(moments)
+    if limits.low is None or limits.high is None:
+        return limits
+    return Interval(_exp(limits.low), min(_exp(limits.high), 1.0), limits.method)
+
+
+def _expected(moments: Moments, census: bool) -> Estimated:
+    value = _exp(moments.log_expected)
+    limits = no_interval(CENSUS) if census else _expected_limits(moments)
+    if limits.low is not None and limits.low == limits.high:
+        limits = no_interval("too small for a number; see log10_expected")
+    return _with(value, limits)
+
+
+def _difference(moments: Moments, census: bool) -> Estimated:
+    value = moments.observed - _exp(moments.log_expected)
+    if census:
+        return _with(value, no_interval(CENSUS))
+    return _with(value, excess_interval(moments))
+
+
+def _ratios(moments: Moments, share: Interval, census: bool) -> tuple[Estimated, Estimated]:
+    """H and log10 H; H is computed from logarithms, and None where it is too large for a double."""
+    log_expected = moments.log_expected
+    if not math.isfinite(log_expected):
+        missing = undefined("0 is expected, since the rate of a model is 0: the ratio does not exist")
+        return missing, missing
+    if moments.observed <= 0.0:
+        limit = no_interval(CENSUS) if census else _upper_log_ratio(moments, share)
+        shown = limit if limit.high is None else limit._replace(low=0.0, high=_exp(limit.high))
+        return _with(0.0, _finite(shown)), undefined("no event was observed: the ratio is 0 and has no logarithm")
+    log_ratio = math.log(moments.observed) - log_expected
+    limits = no_interval(CENSUS) if census else _log_ratio_interval(moments, share)
+    in_tens = limits
+    if limits.low is not None and limits.high is not None:
+        in_tens = limits._replace(low=limits.low / _LOG10, high=limits.high / _LOG10)
+        limits = limits._replace(low=_exp(limits.low), high=_exp(limits.high))
+    if log_ratio > _LARGEST_LOG:
+        return undefined("too large for a number; see log10_ratio"), _with(log_ratio / _LOG10, in_tens)
+    return _with(math.exp(log_ratio), _finite(limits)), _with(log_ratio / _LOG10, in_tens)
+
+
+def _log_ratio_interval(moments: Moments, share: Interval) -> Interval:
+    if share.low is None or share.high is None:
+        return share
+    logs = Interval(math.log(share.low), math.log(share.high), "")
+    expected = _log_expected_limits(moments)
+    limits = mover_difference(math.log(moments.observed), logs, moments.log_expected, expected, moments.correlation)
+    return limits if limits.low is None else limits._replace(method="MOVER on logarithms")
+
+
+def _upper_log_ratio(moments: Moments, share: Interval) -> Interval:
+    """Upper limit of log H where no event was observed: the posterior median stands in for log 0."""
+    if share.low is None or share.high is None:
+        return share
+    median = float(betaincinv(0.5, _effective_size(moments) + 0.5, 0.5))
+    limits = mover_difference(
+        math.log(median),
+        Interval(-math.inf, math.log(share.high), ""),
+        moments.log_expected,
+        _log_expected_limits(moments),
+    )
+    return limits if limits.high is None else limits._replace(method="MOVER on logarithms, one-sided")
+
+
+def _ceiling(moments: Moments) -> float | None:
+    if not math.isfinite(moments.log_expected) or moments.max_observed <= 0.0:
+        return None
+    log_ceiling = math.log(moments.max_observed) - moments.log_expected
+    return math.exp(log_ceiling) if log_ceiling < _LARGEST_LOG else None
+
+
+def _ceiling_share(moments: Moments, difference: Estimated) -> Estimated:
+    room = moments.max_observed - _exp(moments.log_expected)
+    if difference.value is None or room <= 1e-12:
+        return undefined("the failure rates leave no room for an excess")
+    low = None if difference.low is None else difference.low / room
+    high = None if difference.high is None else min(difference.high / room, 1.0)
+    method = difference.method and f"{difference.method}, failure rates held fixed"
+    return Estimated(difference.value / room, low, high, method, difference.reason)
+
+
+def _finite(limits: Interval) -> Interval:
+    if limits.high is not None and math.isinf(limits.high):
+        return no_interval("the upper limit is too large for a number; see log10_ratio")
+    return limits
+
+
+def _with(value: float, limits: Interval) -> Estimated:
+    return Estimated(value, *limits)
+
+
+def _exp(value: float) -> float:
+    if value > _LARGEST_LOG:
+        return math.inf
+    return math.exp(value) if value > _SMALLEST_LOG else 0.0

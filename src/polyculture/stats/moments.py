@@ -1,0 +1,279 @@
+"""Moments of one event (all fail, none fails, either): observed, expected under independence, joint variance.
+
+What a reader sees of them (excess, ratio, ceiling, label errors) is made in ``homogeneity``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from polyculture.stats._rows import Bools, Floats, Rows, column_sums, covariance, make_rows, row_sums
+
+__all__ = ["Event", "Moments", "moments", "moments_of_rows"]
+
+Event = Literal["all_fail", "none_fail", "same"]
+
+# log of a rate with no event has about the variance of the log of a Gamma(1/2) variable: trigamma(1/2).
+_VARIANCE_OF_EMPTY_LOG = math.pi**2 / 2
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What the data say about one event, before any interval.
+
+    Attributes
+    ----------
+    event : str
+        "all_fail" (systemic failure), "none_fail" (consistent success) or "same" (either of both).
+    n, events : int
+        Individuals with at least one judgement, and those with the event.
+    observed : float
+        Weighted share of individuals with the event; NaN where there is no individual.
+    n_effective : float
+        Effective size: ``n / design_effect``, never above n.
+    log_expected : float
+        log E; E is the mean over individuals of the product of the rates of their own models.
+    var_log_expected, correlation : float
+        Variance of log E, and correlation of ``observed`` and log E, from one set of influence values.
+    max_observed : float
+        Largest share of the event that the rates allow, each individual by its own set of models.
+    design_effect : float
+        Variance of ``observed`` over that of a simple random sample of n.
+    clusters : int or None
+        Independent units where the data are clustered.
+    judged_most : int
+        Largest number of models that judged one individual.
+    log_smoothed, var_log_smoothed : float
+        The same as for log E, with 1/2 event for a rate of 0; they differ only where E is 0.
+    rows : Rows
+        The table, for figures that need the moments of changed data.
+    """
+
+    event: Event
+    n: int
+    n_effective: float
+    events: int
+    observed: float
+    log_expected: float
+    var_log_expected: float
+    correlation: float
+    max_observed: float
+    design_effect: float
+    clusters: int | None
+    judged_most: int
+    log_smoothed: float
+    var_log_smoothed: float
+    rows: Rows = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One end of the profile: everyone by all of their models, or by none."""
+
+    happened: Bools  # (P,)
+    log_expected: float
+    influence: Floats  # (P,) of log E, for an individual of weight 1 (to be divided by the total weight)
+    log_smoothed: float
+    var_added: float
+
+
+def moments(  # noqa: PLR0917 (the columns of one table)
+    judged: ArrayLike,
+    failed: ArrayLike,
+    count: ArrayLike,
+    weight: ArrayLike | None = None,
+    weight_squared: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    event: Event = "all_fail",
+) -> Moments:
+    """Return the moments of one event.
+
+    Parameters
+    ----------
+    judged, failed : array_like of bool, shape (P, k)
+        A pattern table; a model failed only whom it judged.
+    count : array_like of int, shape (P,)
+        Individuals a pattern.
+    weight, weight_squared : array_like of float, shape (P,), optional
+        Sums of weights and squared weights of the individuals of a pattern; default: each weighs 1.
+    cluster : array_like of int, shape (P,), optional
+        Cluster a row, -1 for none.
+    event : {"all_fail", "none_fail", "same"}
+        The event.
+
+    Returns
+    -------
+    Moments
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, weights are negative, or the event is unknown.
+
+    Notes
+    -----
+    E with one common set of models is the product of their rates (Bommasani et al., arXiv 2211.13972); with
+    unequal sets it is the mean over individuals of the product over their own models. The influence of
+    individual i on log E is ``g_i / E - 1 + sum_j a_j (F_ij - f_j) / f_j`` over the models j that judged i, with
+    g_i the individual's product and a_j the share of E that passes through model j, over the share judged by j.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> failed = np.array([[1, 1], [1, 0], [0, 0]], dtype=bool)
+    >>> m = moments(np.ones_like(failed), failed, [10, 10, 20])
+    >>> m.events, m.observed, round(math.exp(m.log_expected), 6), m.max_observed
+    (10, 0.25, 0.125, 0.25)
+    """
+    return moments_of_rows(make_rows(judged, failed, count, weight, weight_squared, cluster), event)
+
+
+def moments_of_rows(rows: Rows, event: Event) -> Moments:
+    """Return the moments of one event from a checked table; see `moments`."""
+    if event not in ("all_fail", "none_fail", "same"):
+        raise ValueError(f"event must be 'all_fail', 'none_fail' or 'same', got {event!r}.")
+    if not rows.count.size or rows.total_weight <= 0.0:
+        return _nobody(rows, event)
+    judged_weight = column_sums(rows.weight, rows.judged)
+    failed_weight = column_sums(rows.weight, rows.failed)
+    sides = []
+    if event in ("all_fail", "same"):
+        sides.append(_side(rows, rows.failed, judged_weight, failed_weight))
+    if event in ("none_fail", "same"):
+        sides.append(_side(rows, rows.judged & ~rows.failed, judged_weight, judged_weight - failed_weight))
+    side = sides[0] if len(sides) == 1 else _either(*sides)
+    return _joint(rows, event, side, _largest(rows, event, judged_weight, failed_weight))
+
+
+def _nobody(rows: Rows, event: Event) -> Moments:
+    nan = math.nan
+    return Moments(event, 0, 0.0, 0, nan, nan, nan, nan, nan, nan, rows.clusters, 0, nan, nan, rows)
+
+
+def _side(rows: Rows, happened: Bools, judged_weight: Floats, happened_weight: Floats) -> _Side:
+    known = judged_weight > 0.0
+    positive = happened_weight > 0.0
+    rates = np.divide(happened_weight, judged_weight, out=np.zeros_like(judged_weight), where=known)
+    inverse = np.divide(1.0, rates, out=np.zeros_like(rates), where=positive)
+    log_rates = np.where(positive, np.log(np.where(positive, rates, 1.0)), 0.0)
+    empty = known & ~positive
+    is_event = _all_true(rows, happened)
+    if rows.complete:
+        # One common set: g_i = E for everyone, and every model carries all of E.
+        influence = row_sums(happened, inverse) - float(positive.sum())
+        log_expected = -math.inf if empty.any() else float(log_rates.sum())
+    else:
+        logs, touched = row_sums(rows.judged, log_rates), row_sums(rows.judged, empty.astype(np.float64)) > 0
+        logs[touched] = -np.inf
+        log_expected, relative = _log_mean(logs, rows.weight)
+        through = column_sums(rows.weight * relative, rows.judged) * inverse
+        carried = np.divide(through, judged_weight, out=np.zeros_like(through), where=known)
+        influence = relative - 1.0 + row_sums(happened, carried) - row_sums(rows.judged, carried * rates)
+    if math.isfinite(log_expected):
+        return _Side(is_event, log_expected, influence, log_expected, 0.0)
+    return _Side(is_event, log_expected, influence, *_smoothed(rows, log_rates, empty))
+
+
+def _smoothed(rows: Rows, log_rates: Floats, empty: Bools) -> tuple[float, float]:
+    """Return log E with half an event for each model without one, and the variance that these models add."""
+    judged = column_sums(rows.count, rows.judged)
+    filled = np.where(empty, np.log(0.5 / (judged + 1.0)), log_rates)
+    logs = row_sums(rows.judged, filled)
+    return _log_mean(logs, rows.weight)[0], _VARIANCE_OF_EMPTY_LOG * float(empty.sum())
+
+
+def _log_mean(logs: Floats, weight: Floats) -> tuple[float, Floats]:
+    """Return the log of the weighted mean of exp(logs), and each exp(log) over that mean."""
+    highest = float(logs[weight > 0].max())
+    if not math.isfinite(highest):
+        return -math.inf, np.zeros_like(logs)
+    scaled = np.exp(logs - highest)
+    mean = float(weight @ scaled / weight.sum())
+    return highest + math.log(mean), scaled / mean
+
+
+def _all_true(rows: Rows, happened: Bools) -> Bools:
+    k = happened.shape[1]
+    if rows.complete:
+        return np.asarray(row_sums(happened, np.ones(k)) == k)
+    return np.asarray(row_sums(rows.judged & ~happened, np.ones(k)) == 0)
+
+
+def _either(one: _Side, other: _Side) -> _Side:
+    """Return the event that one of two exclusive events happened: probabilities add."""
+    log_expected = float(np.logaddexp(one.log_expected, other.log_expected))
+    log_smoothed = float(np.logaddexp(one.log_smoothed, other.log_smoothed))
+    parts = [0.0, 0.0]
+    if math.isfinite(log_expected):
+        parts = [math.exp(side.log_expected - log_expected) for side in (one, other)]
+    influence = parts[0] * one.influence + parts[1] * other.influence
+    added = 0.0 if math.isfinite(log_expected) else max(one.var_added, other.var_added)
+    return _Side(one.happened | other.happened, log_expected, influence, log_smoothed, added)
+
+
+def _joint(rows: Rows, event: Event, side: _Side, largest: float) -> Moments:
+    total, n = rows.total_weight, rows.n
+    events = round(float(rows.count[side.happened].sum()))
+    observed = float(rows.weight[side.happened].sum()) / total
+    if events == round(n):
+        observed = 1.0
+    matrix = covariance(rows, side.happened.astype(np.float64) - observed, side.influence) / total**2
+    var_observed, var_log = float(matrix[0, 0]), max(float(matrix[1, 1]), 0.0)
+    spread = math.sqrt(var_observed * var_log)
+    correlation = float(np.clip(matrix[0, 1] / spread, -1.0, 1.0)) if spread > 0.0 else 0.0
+    effect = _design_effect(rows, observed, var_observed)
+    defined = math.isfinite(side.log_expected)
+    return Moments(
+        event=event,
+        n=round(n),
+        n_effective=n / max(effect, 1.0),
+        events=events,
+        observed=observed,
+        log_expected=side.log_expected,
+        var_log_expected=var_log if defined else math.nan,
+        correlation=correlation if defined else 0.0,
+        max_observed=largest,
+        design_effect=effect,
+        clusters=rows.clusters,
+        judged_most=int(row_sums(rows.judged, np.ones(rows.judged.shape[1])).max()),
+        log_smoothed=side.log_smoothed,
+        var_log_smoothed=var_log + side.var_added,
+        rows=rows,
+    )
+
+
+def _design_effect(rows: Rows, observed: float, variance: float) -> float:
+    """Variance over that of a simple random sample; where all or none are events, the largest possible."""
+    if rows.plain:
+        return 1.0
+    n, binomial = rows.n, observed * (1.0 - observed)
+    if variance > 0.0 and binomial > 0.0:
+        return variance * n / binomial
+    # Without an event nothing can be seen of the design: take every cluster as one observation.
+    return float(covariance(rows, np.ones(rows.count.size))[0, 0]) * n / rows.total_weight**2
+
+
+def _largest(rows: Rows, event: Event, judged_weight: Floats, failed_weight: Floats) -> float:
+    """Largest share of the event given the rates: failures nested in each other (Frechet's bound).
+
+    Nesting reaches both ends at once: all fail with min f, none fails with 1 - max f.
+    """
+    known = judged_weight > 0.0
+    rates = np.divide(failed_weight, judged_weight, out=np.full_like(judged_weight, np.nan), where=known)
+    if rows.complete:
+        least, most = np.full(1, rates.min()), np.full(1, rates.max())
+        weight = np.ones(1)
+    else:
+        least, most, weight = np.empty(rows.count.size), np.empty(rows.count.size), rows.weight
+        step = max(1, (1 << 19) // max(rates.size, 1))
+        for start in range(0, least.size, step):
+            part = slice(start, start + step)
+            least[part] = np.where(rows.judged[part], rates, np.inf).min(axis=1)
+            most[part] = np.where(rows.judged[part], rates, -np.inf).max(axis=1)
+    by_event = {"all_fail": least, "none_fail": 1.0 - most, "same": 1.0 - (most - least)}
+    return float(weight @ by_event[event] / weight.sum())
