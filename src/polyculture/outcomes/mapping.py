@@ -1,0 +1,160 @@
+"""What the columns of a table mean: the same words as the options of the shell and the keys of ``--map``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from polyculture import expressions
+from polyculture.errors import UsageError
+from polyculture.failure import FailureRule, parse_rule
+
+__all__ = ["Mapping"]
+
+_NO_ANSWER = ("failed", "missing")
+_OUTCOMES = ("failed", "correct")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mapping:
+    """What the columns mean and what counts as failure.
+
+    Parameters
+    ----------
+    id : str, optional
+        Column that names the individual; needed for long tables, checked for repeats in wide ones.
+    label : str, optional
+        Column of the true label.
+    models : tuple of str or str, optional
+        Columns (wide) or names (long) of the models; a string is a glob such as ``pred_*``. Default: all
+        columns not named otherwise that have the label's type.
+    by : tuple of str
+        Group columns, or expressions over one: ``age>=40``, ``quantiles(age, 4)``.
+    snapshot : str, optional
+        Column of the date or version, or ``COLUMN=VALUE`` to take one of several.
+    weight, count, cluster : str, optional
+        Columns of sampling weights, of numbers of individuals that a row stands for, and of clusters.
+    long : bool
+        A row is an individual and a model; then ``model`` and ``value`` name those columns.
+    outcomes : {"failed", "correct"}, optional
+        The model columns are 0/1 outcomes already.
+    failure : str, optional
+        A failure rule; default "misclassified" where there is a label.
+    failed_when : str, optional
+        An expression over the row; in wide tables ``value`` stands for the model's column.
+    pending : tuple
+        Values that mean "not judged yet".
+    no_answer : {"failed", "missing"}
+        How a cell without an answer counts.
+    no_answer_values : tuple
+        Values that mean "no answer" (for example ``error``); ``null`` stands for an empty cell. In a long
+        table an empty value always means "no answer", since the row says that the model was asked.
+    min_judged : int
+        Headline measures are over individuals judged by at least so many models.
+    positive : str, optional
+        The label value called positive in group gaps; default the larger of two.
+    max_groups : int
+        The largest number of values that a group column may have.
+
+    Raises
+    ------
+    UsageError
+        If two options exclude each other or a value is none of those allowed.
+    """
+
+    id: str | None = None
+    label: str | None = None
+    models: tuple[str, ...] | str | None = None
+    by: tuple[str, ...] = ()
+    snapshot: str | None = None
+    weight: str | None = None
+    count: str | None = None
+    cluster: str | None = None
+    long: bool = False
+    model: str | None = None
+    value: str | None = None
+    outcomes: str | None = None
+    failure: str | None = None
+    failed_when: str | None = None
+    pending: tuple[str, ...] = ()
+    no_answer: str = "failed"
+    no_answer_values: tuple[str, ...] = ()
+    min_judged: int = 2
+    positive: str | None = None
+    max_groups: int = 1000
+
+    def __post_init__(self) -> None:
+        if isinstance(self.by, str):
+            raise UsageError(f"by={self.by!r} is one text.", hint="Give a list: by=[...].")
+        for field in ("by", "pending", "no_answer_values"):
+            object.__setattr__(self, field, tuple(getattr(self, field)))
+        if isinstance(self.models, list):
+            object.__setattr__(self, "models", tuple(self.models))
+        self._check_choices()
+        self._check_long()
+        self.rule()
+
+    def _check_choices(self) -> None:
+        if self.no_answer not in _NO_ANSWER:
+            raise UsageError(f"no_answer={self.no_answer!r} is not known.", hint="Choose failed or missing.")
+        if self.outcomes is not None and self.outcomes not in _OUTCOMES:
+            raise UsageError(f"outcomes={self.outcomes!r} is not known.", hint="Choose failed or correct.")
+        given = [name for name in ("outcomes", "failure", "failed_when") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise UsageError(
+                f"{' and '.join(given)} both say what counts as failure.", hint="Keep one of them and drop the others."
+            )
+        if self.min_judged < 1:
+            raise UsageError(f"min_judged={self.min_judged} is too small.", hint="Give 1 or more.")
+        if self.max_groups < 1:
+            raise UsageError(f"max_groups={self.max_groups} is too small.", hint="Give 1 or more.")
+        if self.count is not None and self.weight is not None:
+            raise UsageError("count and weight exclude each other.", hint="Multiply them beforehand, or name one.")
+        if len(set(self.by)) < len(self.by):
+            raise UsageError("A group column is named twice in by.", hint="Name each once.")
+
+    def _check_long(self) -> None:
+        if self.long and self.count is not None:
+            raise UsageError("A table of counts is wide: long and count exclude each other.", hint="Drop one of them.")
+        if not self.long and (self.model is not None or self.value is not None):
+            raise UsageError("model and value belong to long tables.", hint="Add --long (long=True).")
+        missing = [name for name in ("id", "model") if getattr(self, name) is None]
+        if self.long and self.value is None and self.failed_when is None:
+            missing.append("value")
+        if self.long and missing:
+            raise UsageError(
+                f"A long table needs the columns of id, model and value; {' and '.join(missing)} is not named.",
+                hint="Name them with " + " ".join(f"--{name} COLUMN" for name in missing) + ".",
+            )
+
+    def rule(self) -> FailureRule:
+        """Return the failure rule that follows from outcomes, failure, failed_when and label.
+
+        Raises
+        ------
+        UsageError
+            If nothing says what counts as failure.
+        """
+        if self.outcomes is not None:
+            return FailureRule(self.outcomes)
+        if self.failed_when is not None:
+            expressions.parse(self.failed_when)
+            return FailureRule("when", self.failed_when)
+        if self.failure is not None:
+            rule = parse_rule(self.failure)
+            if rule.needs_label and self.label is None:
+                raise UsageError(f"The failure rule {rule} needs a label.", hint="Name its column with --label.")
+            return rule
+        if self.label is not None:
+            return FailureRule("misclassified")
+        raise UsageError(
+            "Nothing says what counts as failure.",
+            hint="Name the label (--label COLUMN), a rule (--failure decision=reject), an expression (--failed-when), "
+            "or say that the columns are 0/1 outcomes (--outcomes failed).",
+        )
+
+    def with_defaults(self, defaults: dict[str, Any]) -> Mapping:
+        """Return a copy in which fields left at their default take the values of a fixed layout."""
+        blank = {name: field.default for name, field in type(self).__dataclass_fields__.items()}
+        fill = {name: value for name, value in defaults.items() if getattr(self, name) == blank[name]}
+        return replace(self, **fill) if fill else self

@@ -1,0 +1,192 @@
+"""Outcomes: a lazy frame and what its columns mean; nothing is computed until a Tally is made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+
+from polyculture.errors import ColumnError, InputError, UsageError, first_few, nearest
+from polyculture.expressions import columns_of, kind_of, parse
+from polyculture.failure import FailureRule
+from polyculture.outcomes.cells import check_types
+from polyculture.outcomes.counting import fetch_rows
+from polyculture.outcomes.groups import Group, parse_group
+from polyculture.outcomes.mapping import Mapping
+from polyculture.outcomes.models import choose_columns, choose_names
+from polyculture.outcomes.survey import Survey, survey_of
+from polyculture.outcomes.thresholds import group_edges, top_thresholds
+
+__all__ = ["Outcomes"]
+
+_ROLES = ("id", "label", "weight", "count", "cluster", "model", "value")
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What several models decided about the same individuals, and what counts as failure.
+
+    Parameters
+    ----------
+    frame : any frame that Narwhals takes, eager or lazy
+        A row an individual (wide), or a row an individual and a model (long).
+    mapping : Mapping
+        What the columns mean.
+    source : str
+        How messages name the table.
+    noun : str
+        What the individuals are, in the plural: "individuals", "reviews".
+
+    Raises
+    ------
+    ColumnError, UsageError
+        If the mapping does not fit the table.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"sex": ["f", "m"], "a": [1, 0], "b": [1, 1]})
+    >>> Outcomes(table, Mapping(outcomes="failed", by=("sex",))).models
+    ('a', 'b')
+    """
+
+    frame: nw.LazyFrame[Any]
+    mapping: Mapping
+    source: str = "the table"
+    noun: str = "individuals"
+    schema: dict[str, Any] = field(init=False, repr=False)
+    groups: tuple[Group, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        frame = _lazy(self.frame)
+        schema = dict(frame.collect_schema())
+        set_field = object.__setattr__
+        set_field(self, "schema", schema)
+        if not schema:
+            raise InputError(f"{self.source} holds no columns.", hint="Check the file.")
+        set_field(self, "frame", _take_snapshot(frame, schema, self.mapping, self.source))
+        self._check_roles()
+        set_field(self, "groups", tuple(parse_group(text, list(schema)) for text in self.mapping.by))
+        self._check_types()
+
+    def _check_roles(self) -> None:
+        for role in _ROLES:
+            name = getattr(self.mapping, role)
+            if name is not None and name not in self.schema:
+                raise ColumnError(
+                    f"There is no column {name!r} in {self.source} for {role}.",
+                    hint=nearest(name, self.schema) or f"The columns are: {first_few(self.schema, limit=20)}.",
+                )
+            if role in ("weight", "count") and name is not None and kind_of(self.schema[name]) != "numbers":
+                raise ColumnError(
+                    f"The {role} column {name!r} holds {kind_of(self.schema[name])}.", hint="Cast it to numbers."
+                )
+
+    def _check_types(self) -> None:
+        label = self.mapping.label
+        known = None if label is None else (label, self.schema[label])
+        if self.rule.needs_label and known is not None and kind_of(known[1]) == "nothing but missing values":
+            raise ColumnError(f"The label column {label!r} holds nothing but missing values.", hint="Check --label.")
+        if self.rule.kind == "when" and self.mapping.long:
+            return
+        for name in self.value_columns:
+            check_types(name, self.schema[name], self.rule, known)
+
+    @cached_property
+    def rule(self) -> FailureRule:
+        """The failure rule."""
+        return self.mapping.rule()
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models; in a long table they are looked up once, sorted."""
+        if not self.mapping.long:
+            return choose_columns(self.mapping.models, self.schema, self._taken(), self.rule, self.mapping.label)
+        column = nw.col(str(self.mapping.model))
+        names = fetch_rows(self.frame.select(name=column).drop_nulls().unique().sort("name"))
+        shown = [row["name"] for row in names]
+        if any(not isinstance(name, str) for name in shown):
+            raise ColumnError(
+                f"The model column {self.mapping.model!r} holds no text.", hint="Cast it to text, or check --model."
+            )
+        return choose_names(self.mapping.models, shown)
+
+    @cached_property
+    def value_columns(self) -> tuple[str, ...]:
+        """The columns that hold what the models said: one a model, or the value column of a long table."""
+        if not self.mapping.long:
+            return self.models
+        return (self.mapping.value,) if self.mapping.value is not None else ()
+
+    @cached_property
+    def edges(self) -> dict[str, tuple[float, ...]]:
+        """The inner edges of quantile groups, by the group's name."""
+        return group_edges(self.frame, self.groups, self.schema)
+
+    @cached_property
+    def thresholds(self) -> dict[str, float]:
+        """The score that each model's top share begins at (outside-top rules only)."""
+        if self.rule.kind != "outside-top":
+            return {}
+        return top_thresholds(self)
+
+    @cached_property
+    def survey(self) -> Survey:
+        """What one cheap pass found; raises the errors of bad data."""
+        return survey_of(self)
+
+    def _taken(self) -> tuple[str, ...]:
+        """Return the columns that are named as something else than a model."""
+        named = [getattr(self.mapping, role) for role in _ROLES]
+        snapshot = self.mapping.snapshot.partition("=")[0] if self.mapping.snapshot else None
+        grouped = [name for group in self.groups for name in group.sources()]
+        if self.mapping.failed_when is not None:
+            grouped += columns_of(parse(self.mapping.failed_when))
+        return tuple(name for name in (*named, snapshot, *grouped) if name is not None)
+
+
+def _lazy(frame: Any) -> nw.LazyFrame[Any]:
+    try:
+        wrapped = nw.from_native(frame)
+    except TypeError as problem:
+        raise UsageError(
+            f"A {type(frame).__name__} is no frame.",
+            hint="Give a polars, pandas, pyarrow, DuckDB or PySpark frame, or a path to polyculture.read().",
+        ) from problem
+    lazy = wrapped.lazy()
+    # Frames of eager engines without a lazy side of their own (pandas, pyarrow) are computed by Polars.
+    if lazy.implementation.is_polars() or not _is_eager_only(lazy):
+        return lazy
+    return lazy.collect("polars").lazy()
+
+
+def _is_eager_only(frame: nw.LazyFrame[Any]) -> bool:
+    return isinstance(frame, nw.LazyFrame) and frame.implementation.is_pandas_like()
+
+
+def _take_snapshot(
+    frame: nw.LazyFrame[Any], schema: dict[str, Any], mapping: Mapping, source: str
+) -> nw.LazyFrame[Any]:
+    if mapping.snapshot is None:
+        return frame
+    name, _, wanted = mapping.snapshot.partition("=")
+    if name not in schema:
+        raise ColumnError(f"There is no snapshot column {name!r} in {source}.", hint=nearest(name, schema))
+    values: Sequence[Any] = [row[name] for row in fetch_rows(frame.select(name).unique().sort(name).head(200))]
+    if wanted:
+        chosen = [value for value in values if str(value) == wanted]
+        if not chosen:
+            raise UsageError(
+                f"There is no snapshot {wanted!r} in column {name!r}.",
+                hint=f"The snapshots are: {first_few(map(str, values))}.",
+            )
+        return frame.filter(nw.col(name) == chosen[0])
+    if len(values) > 1:
+        raise UsageError(
+            f"Column {name!r} holds {len(values)} snapshots: {first_few(map(str, values))}; one audit is of one.",
+            hint=f"Choose one: --snapshot '{name}={values[-1]}'.",
+        )
+    return frame

@@ -1,0 +1,225 @@
+"""One cheap pass over a table before anything is counted: sizes, missing values, ranges, and what is wrong.
+
+Everything is one row of aggregates (plus a query for the place of an error), so it costs the same little
+whatever the number of models that fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as TypeMapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+
+from polyculture.errors import ColumnError, InputError, ValueInDataError, first_few
+from polyculture.outcomes.counting import count_true, fetch_rows, first_rows
+
+if TYPE_CHECKING:
+    from polyculture.outcomes.outcomes import Outcomes
+
+__all__ = ["GroupSurvey", "Survey", "survey_of"]
+
+_FLOATS = (nw.Float32, nw.Float64)
+
+
+@dataclass(frozen=True)
+class GroupSurvey:
+    """One group column: how many values, and how many rows without one."""
+
+    name: str
+    values: int
+    missing: int
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What one pass found.
+
+    ``rows`` are rows of the table; ``nulls`` and ``nans`` are counted for each model column (wide) or the
+    value column (long). ``label_values`` are given where there are just two.
+    """
+
+    rows: int
+    used: int
+    left_out: dict[str, int]
+    nulls: dict[str, int]
+    nans: dict[str, int]
+    groups: tuple[GroupSurvey, ...]
+    label_nulls: int = 0
+    label_values: tuple[Any, ...] = ()
+    predictions_in_labels: bool = False
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+def survey_of(outcomes: Outcomes) -> Survey:
+    """Run the pass and raise what is wrong with the data.
+
+    Raises
+    ------
+    InputError
+        If there are no rows.
+    ColumnError
+        If a model column is empty or a group column has too many values.
+    ValueInDataError
+        If a weight is negative or not finite, an outcome is neither 0 nor 1, or an id occurs twice.
+    """
+    row = fetch_rows(outcomes.frame.select(**_aggregates(outcomes)))[0]
+    rows = int(row["rows"] or 0)
+    if rows == 0:
+        raise InputError(f"{outcomes.source} holds no rows.", hint="Check the file, or the filter before it.")
+    _check_models(outcomes, row, rows)
+    _check_numbers(outcomes, row)
+    groups = _groups(outcomes, row)
+    _check_ids(outcomes)
+    label_nulls = int(row.get("label_nulls") or 0)
+    left_out = {"no label": label_nulls} if label_nulls and outcomes.rule.needs_label else {}
+    if outcomes.mapping.long and int(row["id_nulls"] or 0):
+        left_out["no id"] = int(row["id_nulls"])
+    values = _label_values(outcomes, row)
+    return Survey(
+        rows=rows,
+        used=rows - sum(left_out.values()),
+        left_out=left_out,
+        nulls={name: int(row[f"nulls_{i}"] or 0) for i, name in enumerate(outcomes.value_columns)},
+        nans={name: int(row.get(f"nan_{i}") or 0) for i, name in enumerate(outcomes.value_columns)},
+        groups=groups,
+        label_nulls=label_nulls,
+        label_values=values,
+        predictions_in_labels=len(values) == 2 and _predictions_in(outcomes, values),
+    )
+
+
+def _aggregates(outcomes: Outcomes) -> dict[str, nw.Expr]:
+    frame, schema, mapping = outcomes.frame, outcomes.schema, outcomes.mapping
+    result: dict[str, nw.Expr] = {"rows": nw.len()}
+    for i, name in enumerate(outcomes.value_columns):
+        column, dtype = nw.col(name), schema[name]
+        result[f"nulls_{i}"] = count_true(frame, column.is_null())
+        if dtype in _FLOATS:
+            result[f"nan_{i}"] = count_true(frame, column.is_nan())
+        if outcomes.rule.is_indicator and dtype in _FLOATS:
+            result[f"other_{i}"] = count_true(frame, (column != 0) & (column != 1))
+        elif outcomes.rule.is_indicator and dtype != nw.Boolean:
+            result[f"low_{i}"], result[f"high_{i}"] = column.min(), column.max()
+    if mapping.label is not None:
+        label = nw.col(mapping.label)
+        result["label_nulls"] = count_true(frame, label.is_null())
+        if outcomes.groups and outcomes.rule.kind == "misclassified" and schema[mapping.label] not in _FLOATS:
+            result["label_low"], result["label_high"] = label.min(), label.max()
+    for role in ("weight", "count"):
+        name = getattr(mapping, role)
+        if name is not None:
+            result[f"{role}_bad"] = count_true(frame, _bad_number(name, schema[name], role))
+    for i, group in enumerate(outcomes.groups):
+        value = group.expr(schema, outcomes.edges.get(group.name))
+        result[f"group_values_{i}"] = value.n_unique()
+        result[f"group_nulls_{i}"] = count_true(frame, value.is_null())
+    if mapping.long and mapping.id is not None:
+        result["id_nulls"] = count_true(frame, nw.col(mapping.id).is_null())
+    return result
+
+
+def _bad_number(name: str, dtype: Any, role: str) -> nw.Expr:
+    column = nw.col(name)
+    bad = column.is_null() | (column < 0)
+    if dtype in _FLOATS:
+        bad = bad | column.is_nan() | ~column.is_finite()
+        if role == "count":
+            bad = bad | (column.floor() != column)
+    return bad.fill_null(True)
+
+
+def _check_models(outcomes: Outcomes, row: TypeMapping[str, Any], rows: int) -> None:
+    frame = outcomes.frame
+    for i, name in enumerate(outcomes.value_columns):
+        if int(row[f"nulls_{i}"] or 0) == rows:
+            raise ColumnError(
+                f"The model column {name!r} of {outcomes.source} holds nothing but missing values.",
+                hint="Leave it out with --models.",
+            )
+        low, high, other = row.get(f"low_{i}"), row.get(f"high_{i}"), row.get(f"other_{i}")
+        if other or (low is not None and (low < 0 or high > 1)):
+            column = nw.col(name)
+            bad = (column != 0) & (column != 1)
+            places = first_rows(frame, bad, [outcomes.mapping.id or name, name])
+            raise ValueInDataError(
+                f"The outcome column {name!r} of {outcomes.source} holds values other than 0, 1 and missing: "
+                f"{', '.join(places)}.",
+                hint="Say what counts as failure (--failure score<X, --label ...), or choose the models with --models.",
+            )
+
+
+def _check_numbers(outcomes: Outcomes, row: TypeMapping[str, Any]) -> None:
+    words = {
+        "weight": ("a weight", "a finite number of 0 or more"),
+        "count": ("a count", "a whole number of 0 or more"),
+    }
+    for role, (what, wanted) in words.items():
+        bad = int(row.get(f"{role}_bad") or 0)
+        if bad:
+            name = getattr(outcomes.mapping, role)
+            condition = _bad_number(name, outcomes.schema[name], role)
+            places = first_rows(outcomes.frame, condition, [outcomes.mapping.id or name, name])
+            raise ValueInDataError(
+                f"The column {name!r} of {outcomes.source} holds {what} that is missing, negative, infinite or no "
+                f"number on {bad:,} rows: {', '.join(places)}.",
+                hint=f"Give {wanted} on every row.",
+            )
+
+
+def _groups(outcomes: Outcomes, row: TypeMapping[str, Any]) -> tuple[GroupSurvey, ...]:
+    found = []
+    for i, group in enumerate(outcomes.groups):
+        values, missing = int(row[f"group_values_{i}"]), int(row[f"group_nulls_{i}"] or 0)
+        limit = outcomes.mapping.max_groups
+        if values > limit:
+            raise ColumnError(
+                f"The group column {group.name!r} has {values:,} values, more than the {limit:,} allowed.",
+                hint=f"Bin it (--by 'quantiles({group.column}, 4)'), group it beforehand, or raise --max-groups.",
+            )
+        found.append(GroupSurvey(group.name, values, missing))
+    return tuple(found)
+
+
+def _check_ids(outcomes: Outcomes) -> None:
+    """Refuse an individual (wide) or an individual and model (long) that stands twice."""
+    mapping = outcomes.mapping
+    if mapping.id is None:
+        return
+    keys = [mapping.id, mapping.model] if mapping.long and mapping.model is not None else [mapping.id]
+    counted = outcomes.frame.select(*keys).drop_nulls().group_by(*keys).agg(nw.len().alias("times"))
+    repeated = counted.filter(nw.col("times") > 1)
+    rows = fetch_rows(repeated.sort("times", *keys, descending=[True] + [False] * len(keys)).head(5))
+    if not rows:
+        return
+    total = int(fetch_rows(repeated.select(total=nw.len()))[0]["total"])
+    shown = [tuple(row[key] for key in keys) if len(keys) > 1 else row[keys[0]] for row in rows]
+    what = "individual and model" if mapping.long else "id"
+    raise ValueInDataError(
+        f"{total:,} repeated {what} in column {' and '.join(map(repr, keys))} of {outcomes.source}: "
+        f"{first_few(shown, total=total)}.",
+        hint="Keep one row each"
+        + (", name the model and value columns with --long," if not mapping.long else "")
+        + " or name the snapshot column if these are several dates.",
+    )
+
+
+def _label_values(outcomes: Outcomes, row: TypeMapping[str, Any]) -> tuple[Any, ...]:
+    low, high = row.get("label_low"), row.get("label_high")
+    if low is None or high is None or low == high:
+        return ()
+    label = nw.col(str(outcomes.mapping.label))
+    between = count_true(outcomes.frame, ((label != low) & (label != high)).fill_null(False))
+    others = fetch_rows(outcomes.frame.select(others=between))[0]["others"]
+    return () if others else (low, high)
+
+
+def _predictions_in(outcomes: Outcomes, values: tuple[Any, ...]) -> bool:
+    frame = outcomes.frame
+    aggregates = {
+        f"out_{i}": count_true(frame, (~nw.col(name).is_in(list(values))).fill_null(False))
+        for i, name in enumerate(outcomes.value_columns)
+    }
+    row = fetch_rows(frame.select(**aggregates))[0]
+    return not any(row.values())

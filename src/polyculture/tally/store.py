@@ -1,0 +1,87 @@
+"""A Tally as one file: a zip of plain arrays (.npy without pickle) and a JSON header."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+import zipfile
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polyculture.errors import OutputError, TallyError
+from polyculture.tally.counts import ExactTables
+from polyculture.tally.tables import RawPatterns
+from polyculture.tally.tally import Tally
+
+__all__ = ["load", "save"]
+
+_FORMAT = "polyculture/tally/1"
+_HEADER = "tally.json"
+_ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def save(tally: Tally, path: Path) -> None:
+    """Write a Tally; the same Tally gives the same bytes."""
+    header = {entry.name: getattr(tally, entry.name) for entry in fields(Tally) if entry.name not in ("raw", "tables")}
+    header |= {"format": _FORMAT, "exact": tally.exact}
+    arrays = {f"raw.{entry.name}": getattr(tally.raw, entry.name) for entry in fields(RawPatterns)}
+    if tally.tables is not None:
+        arrays |= {f"tables.{entry.name}": getattr(tally.tables, entry.name) for entry in fields(ExactTables)}
+    handle = None
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent or ".", prefix=f".{path.name}.", suffix=".tmp")
+        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            _put(archive, _HEADER, json.dumps(header, sort_keys=True, ensure_ascii=False).encode())
+            for key, array in arrays.items():
+                buffer = io.BytesIO()
+                np.save(buffer, array, allow_pickle=False)
+                _put(archive, f"{key}.npy", buffer.getvalue())
+        Path(name).replace(path)
+    except OSError as problem:
+        if handle is not None:
+            Path(name).unlink(missing_ok=True)
+        raise OutputError(
+            f"The Tally cannot be written to {path}: {problem.strerror}.",
+            hint="Check the folder, its rights and space.",
+        ) from problem
+
+
+def _put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+    entry = zipfile.ZipInfo(name, date_time=_ZIP_EPOCH)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    archive.writestr(entry, data)
+
+
+def load(path: Path) -> Tally:
+    """Read a Tally."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            header: dict[str, Any] = json.loads(archive.read(_HEADER))
+            if header.pop("format", None) != _FORMAT:
+                raise TallyError(f"{path} is a Tally of another version.", hint="Make it again with polyculture tally.")
+            exact = header.pop("exact")
+            raw = RawPatterns(**{entry.name: _get(archive, f"raw.{entry.name}") for entry in fields(RawPatterns)})
+            tables = None
+            if not exact:
+                tables = ExactTables(**{e.name: _get(archive, f"tables.{e.name}") for e in fields(ExactTables)})
+    except FileNotFoundError as problem:
+        raise TallyError(
+            f"There is no file {path}.", hint="Make it with polyculture tally SOURCE -o FILE."
+        ) from problem
+    except (zipfile.BadZipFile, KeyError, ValueError, OSError, EOFError) as problem:
+        raise TallyError(
+            f"{path} is no Tally, or it is damaged.", hint="Make it again with polyculture tally."
+        ) from problem
+    for name in ("models", "groups", "cluster_names"):
+        header[name] = None if header[name] is None else tuple(header[name])
+    header["cells"] = tuple(tuple(cell) for cell in header["cells"])
+    return Tally(raw=raw, tables=tables, **header)
+
+
+def _get(archive: zipfile.ZipFile, key: str) -> Any:
+    return np.load(io.BytesIO(archive.read(f"{key}.npy")), allow_pickle=False)
