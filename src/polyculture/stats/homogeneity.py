@@ -96,7 +96,7 @@ def estimate(moments: Moments, *, census: bool = False) -> Estimate:
     if moments.n == 0:
         nothing = undefined(NOBODY)
         return Estimate(nothing, nothing, nothing, nothing, nothing, nothing, None, None, None)
-    share = _observed_interval(moments, census)
+    share = no_interval(CENSUS) if census else _observed_interval(moments)
     observed = _with(moments.observed, share)
     expected = _expected(moments, census)
     log10_expected = moments.log_expected / _LOG10 if math.isfinite(moments.log_expected) else None
@@ -118,13 +118,13 @@ def estimate(moments: Moments, *, census: bool = False) -> Estimate:
     )
 
 
-def excess_interval(moments: Moments) -> Interval:
+def excess_interval(moments: Moments, level: float = 0.95) -> Interval:
     """Return the interval of observed - expected; undefined, with the reason, where there is none."""
     return mover_difference(
         moments.observed,
-        _observed_interval(moments, census=False),
+        _observed_interval(moments, level),
         _exp(moments.log_expected),
-        _expected_limits(moments),
+        _expected_limits(moments, level),
         moments.correlation,
     )
 
@@ -137,13 +137,11 @@ def _lower_excess(moments: Moments) -> float | None:
     return excess_interval(moments).low
 
 
-def _observed_interval(moments: Moments, census: bool) -> Interval:
-    if census:
-        return no_interval(CENSUS)
+def _observed_interval(moments: Moments, level: float = 0.95) -> Interval:
     n, clusters = moments.n, moments.clusters
     if clusters is not None:
-        return korn_graubard(moments.observed * n, n, moments.design_effect, clusters)
-    return jeffreys(moments.observed * moments.n_effective, moments.n_effective)
+        return korn_graubard(moments.observed * n, n, moments.design_effect, clusters, level)
+    return jeffreys(moments.observed * moments.n_effective, moments.n_effective, level)
 
 
 def _effective_size(moments: Moments) -> float:
@@ -152,16 +150,16 @@ def _effective_size(moments: Moments) -> float:
     return effective_size(moments.n, moments.design_effect, moments.clusters)
 
 
-def _log_expected_limits(moments: Moments) -> Interval:
+def _log_expected_limits(moments: Moments, level: float = 0.95) -> Interval:
     """Delta interval of log E; where E is 0, only the upper limit exists."""
     if math.isfinite(moments.log_expected):
-        return wald_log(moments.log_expected, moments.var_log_expected, clusters=moments.clusters)
-    limits = wald_log(moments.log_smoothed, moments.var_log_smoothed, clusters=moments.clusters)
+        return wald_log(moments.log_expected, moments.var_log_expected, level, moments.clusters)
+    limits = wald_log(moments.log_smoothed, moments.var_log_smoothed, level, moments.clusters)
     return limits if limits.low is None else limits._replace(low=-math.inf)
 
 
-def _expected_limits(moments: Moments) -> Interval:
-    limits = _log_expected_limits(moments)
+def _expected_limits(moments: Moments, level: float = 0.95) -> Interval:
+    limits = _log_expected_limits(moments, level)
     if limits.low is None or limits.high is None:
         return limits
     return Interval(_exp(limits.low), min(_exp(limits.high), 1.0), limits.method)
