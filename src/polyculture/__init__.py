@@ -1,1 +1,60 @@
-"""polyculture: who is failed by all the models that judge them?"""
+"""Audits of several models that judge the same individuals.
+
+>>> import polyculture as pc
+>>> audit = pc.audit("hapi:waimai")
+>>> audit.systemic_failure.count
+775
+
+Everything heavy is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from polyculture import errors
+from polyculture._version import __version__
+
+if TYPE_CHECKING:
+    from polyculture import datasets
+    from polyculture.api import audit, read
+    from polyculture.outcomes import Mapping, Outcomes
+    from polyculture.results import Audit
+    from polyculture.tally import Tally
+
+__all__ = ["Audit", "Mapping", "Outcomes", "Tally", "__version__", "audit", "datasets", "errors", "read"]
+
+_WHERE = {
+    "Audit": "polyculture.results",
+    "Mapping": "polyculture.outcomes",
+    "Outcomes": "polyculture.outcomes",
+    "Tally": "polyculture.tally",
+    "audit": "polyculture.api",
+    "read": "polyculture.api",
+}
+
+
+class _Package(ModuleType):
+    """Keeps the name `audit` for the function: importing the subpackage of that name would take it."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name == "audit" and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return import_module("polyculture.datasets")
+    if name not in _WHERE:
+        raise AttributeError(f"module 'polyculture' has no attribute {name!r}")
+    return getattr(import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -78,6 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     from cyclopts import CycloptsError
 
+    from polyculture.commands import ARGUMENTS
+
+    ARGUMENTS.set(tuple(arguments))
     try:
         result = _app()(arguments, exit_on_error=False, print_error=False, result_action="return_value")
     except PolycultureError as error:
@@ -94,6 +97,11 @@ def _run(arguments: list[str]) -> int:
             "Make Tallies of parts of the data (polyculture tally) and audit them together.",
         )
     except BaseException as error:  # a panic inside polars is no Exception
+        if type(error).__module__.startswith(("polars", "pyo3_runtime")):
+            from polyculture.readers.errors import translate
+
+            known = translate(error, ())
+            return _fail(known.message, known.hint)
         return _report_fault(error)
     return result if isinstance(result, int) else FINE
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def _unquote(part: str) -> str:
     return part[1:-1] if whole else part
 
 
-def read_map(path: str | Path) -> dict[str, Any]:
+def read_map(path: str | PathLike[str]) -> dict[str, Any]:
     """Read a column mapping from a TOML file.
 
     Parameters

@@ -1,0 +1,361 @@
+"""What users call: `read` gives Outcomes, `audit` gives an Audit.
+
+Calls are put together here; what is computed stands further down, what an Audit can do in `results`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+
+from polyculture._version import __version__
+from polyculture.errors import UsageError
+from polyculture.outcomes import Mapping, Outcomes
+from polyculture.results import Audit, Kind, native_kind
+from polyculture.understanding import Understanding
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoFrame
+
+    from polyculture.audit.records import Provenance
+    from polyculture.readers import Table
+    from polyculture.tally import Tally
+
+__all__ = ["MappingOptions", "audit", "read", "tally", "understand"]
+
+Source = str | PathLike[str]
+Progress = Callable[[str], None]
+
+
+class MappingOptions(TypedDict, total=False):
+    """The fields of `Mapping` as keywords of `read`, `tally` and `audit`."""
+
+    id: str | None
+    label: str | None
+    models: Sequence[str] | str | None
+    by: Sequence[str]
+    snapshot: str | None
+    weight: str | None
+    count: str | None
+    cluster: str | None
+    long: bool
+    model: str | None
+    value: str | None
+    outcomes: Literal["failed", "correct"] | None
+    failure: str | None
+    failed_when: str | None
+    pending: Sequence[str]
+    no_answer: Literal["failed", "missing"]
+    no_answer_values: Sequence[str]
+    min_judged: int
+    positive: str | None
+    max_groups: int
+
+
+@dataclass(frozen=True)
+class SourcedOutcomes(Outcomes):
+    """Outcomes that remember the table they were made of: its files, note and period."""
+
+    table: Table | None = field(default=None, repr=False)
+    kind: Kind = field(default="polars", repr=False)
+
+
+def read(
+    source: Source | Sequence[Source] | Table | IntoFrame,
+    /,
+    *,
+    map: Source | None = None,  # noqa: A002 (the word of the shell)
+    encoding: str | None = None,
+    progress: Progress | None = None,
+    **mapping: Unpack[MappingOptions],
+) -> Outcomes:
+    """Open outcomes and say what their columns mean; nothing is computed yet.
+
+    Parameters
+    ----------
+    source : path, list of paths, "hapi:NAME", or a frame
+        Files (CSV, also .gz; Parquet; JSON Lines; Arrow IPC), globs, folders of the HAPI layout, bundled
+        outcomes, or any frame that Narwhals takes, eager or lazy.
+    map : path, optional
+        TOML file with a column mapping; keywords win over it.
+    encoding : str, optional
+        Encoding of text files; default UTF-8.
+    progress : callable, optional
+        Called with what is being done, in words.
+    **mapping
+        The fields of `Mapping`: ``label="true"``, ``models="pred_*"``, ``by=["sex"]`` ...
+
+    Returns
+    -------
+    Outcomes
+        A lazy frame and what its columns mean.
+
+    Raises
+    ------
+    InputError, UsageError
+        If a file cannot be read, or the mapping does not fit the table.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"true": ["a", "b"], "one": ["a", "a"], "two": ["b", "a"]})
+    >>> read(table, label="true").models
+    ('one', 'two')
+    """
+    from polyculture.mapfile import read_map
+
+    given: dict[str, Any] = {**(read_map(map) if map is not None else {}), **mapping}
+    table = _table(source, encoding, progress)
+    if table is None:
+        return SourcedOutcomes(source, Mapping(**given), kind=native_kind(source))  # type: ignore[arg-type]
+    names = [one.name for one in table.inputs]
+    return SourcedOutcomes(
+        table.frame,
+        Mapping(**{**table.mapping, **given}),
+        source=" and ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} more files",
+        noun=table.noun or "individuals",
+        table=table,
+    )
+
+
+def _table(source: Any, encoding: str | None, progress: Progress | None) -> Table | None:
+    """Open what has to be opened; None for a frame, which is there already."""
+    from polyculture.readers import Table, open_sources
+
+    sources = _paths(source)
+    if sources:
+        return open_sources(sources, encoding=encoding, progress=progress)
+    if encoding is not None:
+        raise UsageError("Only files have an encoding.", hint="Drop encoding=.")
+    return source if isinstance(source, Table) else None
+
+
+def _paths(source: Any) -> list[str]:
+    """Return the sources that are paths, addresses or names; an empty list where it is anything else."""
+    if isinstance(source, str | PathLike):
+        return [fspath(source)]
+    if not isinstance(source, list | tuple):
+        return []
+    wrong = [one for one in source if not isinstance(one, str | PathLike)]
+    if wrong or not source:
+        what = f"A {type(wrong[0]).__name__} in a list" if wrong else "An empty list"
+        raise UsageError(f"{what} is no source.", hint="Give a list of paths, or one frame.")
+    return [fspath(one) for one in source]
+
+
+def _saved_tallies(source: Any) -> list[str]:
+    """Return the sources if all of them are files that ``Tally.save`` wrote.
+
+    Raises
+    ------
+    UsageError
+        If only some of them are.
+    """
+    paths = [] if isinstance(source, Outcomes) else _paths(source)
+    saved = [path for path in paths if _is_saved_tally(Path(path))]
+    if saved and len(saved) < len(paths):
+        rest = next(path for path in paths if path not in saved)
+        raise UsageError(
+            f"{saved[0]!r} is a Tally and {rest!r} is not.", hint="Make a Tally of the rest too (polyculture tally)."
+        )
+    return saved
+
+
+def _is_saved_tally(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(40)[30:] == b"tally.json"  # the name of a zip's first entry begins at byte 30
+
+
+@contextmanager
+def _collecting(outcomes: Outcomes) -> Iterator[None]:
+    """Say what the engine raises on a damaged file in our words."""
+    import polars as pl
+
+    from polyculture.readers.errors import translate
+
+    table: Table | None = getattr(outcomes, "table", None)
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        if table is None:
+            raise
+        raise translate(error, table.inputs) from error
+
+
+def tally(
+    source: Outcomes | Source | Sequence[Source] | Table | IntoFrame,
+    /,
+    *,
+    map: Source | None = None,  # noqa: A002 (the word of the shell)
+    encoding: str | None = None,
+    progress: Progress | None = None,
+    **mapping: Unpack[MappingOptions],
+) -> Tally:
+    """Count outcomes once: the small tables that an audit needs.
+
+    Parameters are those of `read`; ``source`` may also be Outcomes, or files that ``Tally.save`` wrote.
+
+    Returns
+    -------
+    Tally
+        Tallies of parts add up (``+``), and can be saved and loaded.
+    """
+    from polyculture.tally import Tally
+
+    saved = _saved_tallies(source)
+    if saved:
+        if mapping or map is not None or encoding is not None:
+            raise UsageError("A Tally says already what its columns mean.", hint="Drop the options about columns.")
+        return reduce(add, [Tally.load(path) for path in saved])
+    known = _as_outcomes(source, map=map, encoding=encoding, progress=progress, **mapping)
+    if progress is not None:
+        progress("Counting outcomes")
+    with _collecting(known):
+        return Tally.of(known)
+
+
+def _as_outcomes(
+    source: Any,
+    *,
+    map: Source | None = None,  # noqa: A002
+    encoding: str | None,
+    progress: Progress | None,
+    **mapping: Any,
+) -> Outcomes:
+    if not isinstance(source, Outcomes):
+        return read(source, map=map, encoding=encoding, progress=progress, **mapping)
+    if map is not None or encoding is not None:
+        raise UsageError("Outcomes say already what their columns mean.", hint="Give map= and encoding= to read().")
+    return replace(source, mapping=replace(source.mapping, **mapping)) if mapping else source
+
+
+def audit(
+    source: Outcomes | Tally | Source | Sequence[Source] | Table | IntoFrame,
+    /,
+    *,
+    min_cell: int = 30,
+    seed: int = 0,
+    census: bool = False,
+    correction: Literal["bh", "holm"] = "bh",
+    noun: str | None = None,
+    map: Source | None = None,  # noqa: A002 (the word of the shell)
+    encoding: str | None = None,
+    command: str = "polyculture.audit(...)",
+    progress: Progress | None = None,
+    **mapping: Unpack[MappingOptions],
+) -> Audit:
+    """Audit what several models decided about the same individuals.
+
+    Parameters
+    ----------
+    source : Outcomes, Tally, path, list of paths, "hapi:NAME", or a frame
+        What was decided; all but Outcomes and Tally go through `read` with the same keywords.
+    min_cell : int
+        Groups of fewer individuals are counted, but their figures withheld.
+    seed : int
+        Seed of every random draw.
+    census : bool
+        The individuals are all there are: no intervals, no tests.
+    correction : {"bh", "holm"}
+        How p-values of contrasts between groups are corrected for their number.
+    noun : str, optional
+        What the individuals are, in the plural ("applicants"), for the sentences.
+    map, encoding, progress, **mapping
+        As in `read`.
+    command : str
+        The call as the provenance shows it.
+
+    Returns
+    -------
+    Audit
+        Frozen results; ``print`` shows the headline.
+
+    Raises
+    ------
+    InputError, UsageError
+        If the data cannot be read or the call is wrong.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"one": [1, 1, 0, 0] * 50, "two": [1, 0, 0, 0] * 50})
+    >>> audit(table, outcomes="failed").systemic_failure.count
+    50
+    """
+    from polyculture.audit import run
+    from polyculture.tally import Tally
+
+    known: Outcomes | None = None
+    if isinstance(source, Tally):
+        if map is not None or encoding is not None or mapping:
+            raise UsageError("A Tally says already what its columns mean.", hint="Drop the keywords about columns.")
+        counted = source
+    elif _saved_tallies(source):
+        counted = tally(source, map=map, encoding=encoding, **mapping)
+    else:
+        known = _as_outcomes(source, map=map, encoding=encoding, progress=progress, **mapping)
+        counted = tally(known, progress=progress)
+    if progress is not None:
+        progress("Estimating")
+    provenance = _provenance(counted, known, min_cell=min_cell, seed=seed, census=census, command=command)
+    record = run(
+        counted,
+        provenance=provenance,
+        seed=seed,
+        min_cell=min_cell,
+        census=census,
+        correction=correction,
+        noun=noun or (known.noun if known is not None else "individuals"),
+    )
+    return Audit(record=record, tally=counted, _outcomes=known, _kind=getattr(known, "kind", "polars"))
+
+
+def understand(outcomes: Outcomes) -> Understanding:
+    """Look at outcomes in one cheap pass, and say how they were understood.
+
+    Raises
+    ------
+    InputError
+        If the data are not what the mapping says.
+    """
+    from polyculture.understanding import understand as look
+
+    with _collecting(outcomes):
+        return look(outcomes)
+
+
+def _provenance(
+    counted: Tally, known: Outcomes | None, *, min_cell: int, seed: int, census: bool, command: str
+) -> Provenance:
+    from polyculture.audit.records import InputFile, Provenance
+
+    table: Table | None = getattr(known, "table", None)
+    frame = InputFile(name="a frame" if known is not None else "a Tally", format="frame", rows=counted.rows_read)
+    return Provenance(
+        inputs=(frame,) if table is None else table.inputs,
+        rows_read=counted.rows_read,
+        rows_used=counted.rows_used,
+        left_out=counted.left_out,
+        failure_rule=counted.failure_rule,
+        no_answer=counted.no_answer_policy,
+        min_judged=counted.min_judged,
+        min_cell=min_cell,
+        version=__version__,
+        command=command,
+        seed=seed,
+        period=None if table is None else table.period,
+        note=None if table is None else table.note,
+        thresholds=counted.thresholds,
+        weighted=counted.weighted,
+        clusters=counted.cluster_count,
+        census=census,
+        warnings=() if table is None else table.warnings,
+    )

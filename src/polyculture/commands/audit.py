@@ -1,0 +1,68 @@
+"""`polyculture audit`: outcomes in; a summary on the screen, and files as asked."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from polyculture.commands.options import OTHER, OUTPUT, ColumnOptions, option
+
+_DEFAULTS = ColumnOptions()
+
+
+def audit(
+    *source: Annotated[
+        str, Parameter(help="Files, globs, folders of the HAPI layout, hapi:NAME, or files that `tally` wrote.")
+    ],
+    columns: Annotated[ColumnOptions, Parameter(name="*")] = _DEFAULTS,
+    min_cell: Annotated[int, option(OTHER, "Groups of fewer individuals are counted, not measured (30).")] = 30,
+    census: Annotated[bool, option(OTHER, "The individuals are all there are: no intervals.")] = False,
+    correction: Annotated[
+        Literal["bh", "holm"], option(OTHER, "Correction of p-values over groups: Benjamini-Hochberg (bh) or Holm.")
+    ] = "bh",
+    seed: Annotated[int, option(OTHER, "Seed of every random draw (0).")] = 0,
+    noun: Annotated[str | None, option(OTHER, "What the individuals are, in the plural: applicants.")] = None,
+    json: Annotated[
+        str | None, option(OUTPUT, "Write the audit as JSON; - is standard output.", allow_leading_hyphen=True)
+    ] = None,
+    html: Annotated[str | None, option(OUTPUT, "Write the report as one HTML file.")] = None,
+    tables: Annotated[str | None, option(OUTPUT, "Write every table as CSV into this folder.")] = None,
+    failed_by_all: Annotated[
+        str | None,
+        option(OUTPUT, "List whom all models failed, with label and every answer (.csv, .jsonl or .parquet)."),
+    ] = None,
+    dry_run: Annotated[bool, option(OTHER, "Say how the data were understood, and compute nothing.")] = False,
+    quiet: Annotated[bool, option(OTHER, "Print nothing but errors.")] = False,
+) -> int:
+    """Audit the outcomes of several models on the same individuals."""
+    from polyculture import api
+    from polyculture.commands import inputs, outputs
+    from polyculture.commands.progress import stages
+
+    targets = outputs.Targets(json=json, html=html, tables=tables, failed_by_all=failed_by_all)
+    sources = inputs.named(source)
+    mapping = columns.mapping()
+    targets.check(sources)
+    with stages(quiet=quiet) as progress:
+        if dry_run:
+            understood = api.understand(api.read(sources, encoding=columns.encoding, progress=progress, **mapping))
+            progress.stop()
+            outputs.say("\n".join(understood.lines()))
+            return 0
+        result = api.audit(
+            sources,
+            min_cell=min_cell,
+            seed=seed,
+            census=census,
+            correction=correction,
+            noun=noun,
+            command=inputs.command_line(),
+            encoding=columns.encoding,
+            progress=progress,
+            **mapping,
+        )
+        targets.write(result, progress)
+    if not quiet and json != "-":
+        targets.summarize(result)
+    return 0

@@ -1,0 +1,127 @@
+"""How outcomes were understood, before anything is computed: what ``--dry-run`` prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from polyculture.errors import first_few
+
+if TYPE_CHECKING:
+    from polyculture.outcomes import Outcomes
+
+__all__ = ["GroupShares", "Understanding", "understand"]
+
+
+@dataclass(frozen=True)
+class GroupShares:
+    """One group column: its number of values, and the shares of rows that lack one or say "unknown"."""
+
+    name: str
+    values: int
+    missing: float
+    unknown: float
+
+
+@dataclass(frozen=True)
+class Understanding:
+    """What was understood of a table; ``lines`` says it in words."""
+
+    source: str
+    rows: int
+    used: int
+    left_out: dict[str, int]
+    models: tuple[str, ...]
+    empty_cells: dict[str, int]
+    label: str | None
+    label_values: tuple[str, ...]
+    rule: str
+    rule_in_words: str
+    no_answer: str
+    min_judged: int
+    groups: tuple[GroupShares, ...]
+    roles: dict[str, str]
+    thresholds: dict[str, float]
+
+    def lines(self) -> list[str]:
+        """Return it as lines of text, each ``what: value``."""
+        found = [
+            f"source: {self.source}",
+            f"rows in: {self.rows:,}",
+            f"rows used: {self.used:,}",
+            *(f"left out, {reason}: {count:,}" for reason, count in self.left_out.items()),
+            f"models: {len(self.models):,} ({first_few(self.models, limit=10)})",
+            *(f"empty cells of {name!r}: {count:,}" for name, count in self.empty_cells.items()),
+        ]
+        if self.label is not None:
+            values = f" (values {' and '.join(map(repr, self.label_values))})" if self.label_values else ""
+            found.append(f"label: {self.label!r}{values}")
+        found += [f"{role}: {column!r}" for role, column in self.roles.items()]
+        found.append(f"counts as failure: {self.rule}, that is: {self.rule_in_words}")
+        found += [f"threshold of {name!r}: {edge:g}" for name, edge in self.thresholds.items()]
+        found.append(f"no answer counts as: {self.no_answer}")
+        found.append(f"headline over individuals judged by at least: {self.min_judged} models")
+        for group in self.groups:
+            found.append(
+                f"group {group.name!r}: {group.values:,} values, {100 * group.missing:.1f} % of rows missing, "
+                f"{100 * group.unknown:.1f} % unknown or declined"
+            )
+        return found
+
+
+def understand(outcomes: Outcomes) -> Understanding:
+    """Look at outcomes in one cheap pass.
+
+    Parameters
+    ----------
+    outcomes : Outcomes
+        A table and its mapping.
+
+    Returns
+    -------
+    Understanding
+        Rows in, used and left out by reason; models, label, rule, groups.
+
+    Raises
+    ------
+    InputError
+        If the data are not what the mapping says.
+    """
+    survey, mapping = outcomes.survey, outcomes.mapping
+    roles = ("id", "model", "value", "snapshot", "weight", "count", "cluster")
+    return Understanding(
+        source=outcomes.source,
+        rows=survey.rows,
+        used=survey.used,
+        left_out=survey.left_out,
+        models=outcomes.models,
+        empty_cells={name: count for name, count in survey.nulls.items() if count},
+        label=mapping.label,
+        label_values=tuple(str(value) for value in survey.label_values),
+        rule=str(outcomes.rule),
+        rule_in_words=outcomes.rule.in_words(),
+        no_answer=mapping.no_answer,
+        min_judged=mapping.min_judged,
+        groups=_groups(outcomes),
+        roles={role: getattr(mapping, role) for role in roles if getattr(mapping, role) is not None},
+        thresholds=outcomes.thresholds,
+    )
+
+
+def _groups(outcomes: Outcomes) -> tuple[GroupShares, ...]:
+    import narwhals as nw
+
+    from polyculture.outcomes.counting import fetch_rows
+    from polyculture.outcomes.groups import is_unknown
+
+    found = []
+    for group in outcomes.groups:
+        edges = outcomes.edges.get(group.name)
+        values = outcomes.frame.select(value=group.expr(outcomes.schema, edges))
+        counted = fetch_rows(values.group_by("value", drop_null_keys=False).agg(nw.len().alias("rows")))
+        shown = [(group.show(row["value"], edges), int(row["rows"])) for row in counted]
+        total = max(1, sum(rows for _, rows in shown))
+        missing = sum(rows for value, rows in shown if value is None)
+        unknown = sum(rows for value, rows in shown if value is not None and is_unknown(value))
+        found.append(GroupShares(group.name, len(shown), missing / total, unknown / total))
+    return tuple(found)
