@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from polyculture.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("POLYCULTURE_DATA", ROOT.parent / "shared" / "data"))
@@ -27,6 +30,29 @@ def data_file() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A command that ran: its exit status and what it wrote."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def shell(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Finished]:
+    """Run `polyculture` with the given words inside this process, at a width of 100 columns."""
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.delenv("POLYCULTURE_DEBUG", raising=False)
+
+    def run(*words: str | Path) -> Finished:
+        capfd.readouterr()
+        status = main([str(word) for word in words])
+        return Finished(status, *capfd.readouterr())
+
+    return run
 
 
 @pytest.hookimpl(wrapper=True)
