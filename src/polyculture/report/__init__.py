@@ -1,0 +1,1 @@
+"""Records to terminal, HTML, JSON, CSV and charts; computes nothing."""

@@ -1,0 +1,84 @@
+"""AuditRecord to one self-contained HTML file, and to the compact view of a notebook.
+
+Templates hold the words and the structure, ``sections`` what each part shows, ``charts`` the pictures.
+No file is written here; nothing is fetched, and the page needs no JavaScript.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from polyculture.audit.records import AuditRecord
+from polyculture.report import sections, words
+from polyculture.report.markup import FILTERS, Footnotes
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["html", "repr_html"]
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def html(record: AuditRecord) -> str:
+    """Return the report as one HTML page that requests nothing from anywhere.
+
+    Parameters
+    ----------
+    record : AuditRecord
+        What an audit returned.
+
+    Returns
+    -------
+    str
+        HTML with inline styles and SVG charts; all text from data is escaped.
+    """
+    page: str = (
+        _environment()
+        .get_template("report.html.jinja")
+        .render(record=record, style=_style("report.css"), **sections.context(record))
+    )
+    return page
+
+
+def repr_html(record: AuditRecord) -> str:
+    """Return a compact view for notebooks: the headline, the three outcomes and the models.
+
+    Parameters
+    ----------
+    record : AuditRecord
+        What an audit returned.
+
+    Returns
+    -------
+    str
+        An HTML fragment whose style touches nothing outside of it.
+    """
+    view: str = (
+        _environment()
+        .get_template("notebook.html.jinja")
+        .render(record=record, style=_style("notebook.css"), outcomes=sections.outcomes(record))
+    )
+    return view
+
+
+def _style(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(FILTERS)
+    environment.globals.update(footnotes=Footnotes, words=words)
+    return environment

@@ -1,0 +1,220 @@
+"""What the sections of the HTML report hold: which there are, their charts, and their sentences.
+
+Reads an AuditRecord and computes nothing; HTML stands in the templates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+
+from polyculture.audit.records import AuditRecord, GroupRecord, Outcome, ProfileRow
+from polyculture.report import charts, heatmap, words
+from polyculture.report.vega import svg
+
+__all__ = ["MOST_TABLE_ROWS", "Figure", "GroupTable", "Profile", "context", "outcomes"]
+
+MOST_TABLE_ROWS = 200  # longer tables stand in --tables and --json
+MOST_PROFILES = 3
+MOST_GROUP_MODELS = 8
+
+
+class Figure(NamedTuple):
+    """A chart as SVG in both sizes, its name for the page, and what it leaves out."""
+
+    name: str
+    wide: Markup
+    compact: Markup
+    note: str
+
+
+class Profile(NamedTuple):
+    """The profile of individuals with the same number of judgements."""
+
+    judged: int
+    individuals: int
+    rows: Sequence[ProfileRow]
+    figure: Figure | None
+    sentence: str
+
+
+class GroupTable(NamedTuple):
+    """All groups over the same columns."""
+
+    by: tuple[str, ...]
+    title: str
+    groups: Sequence[GroupRecord]
+    figure: Figure | None
+    models: tuple[str, ...]
+
+
+def context(record: AuditRecord) -> dict[str, Any]:
+    """Return everything that the template needs beside the record."""
+    profiles = _profiles(record.profile)
+    tables = _group_tables(record.groups)
+    gaps = [(gap, _figure(f"gaps-{index}", charts.gaps_chart(gap))) for index, gap in enumerate(record.gaps)]
+    return {
+        "contents": list(_contents(record)),
+        "big_numbers": _big_numbers(record.systemic_failure),
+        "outcomes": outcomes(record),
+        "profiles": profiles,
+        "patterns_figure": _figure("patterns", heatmap.patterns_chart(record.patterns)) if record.patterns else None,
+        "patterns_sentence": _patterns_sentence(record),
+        "models_figure": _figure("models", charts.models_chart(record.models)) if record.models else None,
+        "group_tables": tables,
+        "gaps": gaps,
+        "most_rows": MOST_TABLE_ROWS,
+        "heat": heatmap.heat,
+    }
+
+
+def _contents(record: AuditRecord) -> Iterable[tuple[str, str]]:
+    """Yield id and title of each section that has content."""
+    yield "outcomes", "Observed and expected"
+    if record.profile:
+        yield "profile", "How many models fail each individual"
+    if record.patterns:
+        yield "patterns", "Who is failed together"
+    if record.models:
+        yield "models", "Each model by itself"
+    if record.groups:
+        yield "groups", "Groups"
+    if record.group_homogenization is not None or record.group_homogenization_by_column:
+        yield "group-homogenization", "Group homogenization"
+    if record.gaps:
+        yield "gaps", "What a model-by-model audit misses"
+    if record.pairs:
+        yield "pairs", "Pairs of models"
+    if record.nulls:
+        yield "nulls", "Other models of chance"
+    if record.no_answer is not None:
+        yield "no-answer", "No answer, read both ways"
+    if record.notes or record.provenance.warnings:
+        yield "notes", "Warnings and notes"
+    yield "reading", "How to read these numbers"
+
+
+def outcomes(record: AuditRecord) -> list[tuple[str, str, Outcome]]:
+    """Return the three outcomes with their name and what they mean."""
+    return [
+        ("Systemic failure", "every model fails", record.systemic_failure),
+        ("Consistent success", "no model fails", record.consistent_success),
+        ("Homogeneous outcomes", "all fail or none does", record.homogeneous_outcomes),
+    ]
+
+
+def _big_numbers(outcome: Outcome) -> list[dict[str, str]]:
+    """Return the three large numbers of page one.
+
+    Where fewer than one event is expected a ratio says little, so the difference takes its place.
+    """
+    of = f"{words.count(outcome.count)} of {words.plural(outcome.individuals, 'individual')}"
+    ceiling = "" if outcome.ceiling is None else f"these failure rates allow at most {words.ratio(outcome.ceiling)}"
+    few = outcome.expected is not None and outcome.expected * outcome.individuals < 1
+    comparison = (
+        _big("difference", "Observed minus expected", outcome.difference, "points", "fewer than one is expected")
+        if few
+        else _big("ratio", "Ratio H: observed / expected", outcome.ratio, "ratio", ceiling)
+    )
+    if not few and outcome.ratio.value is None and outcome.log10_ratio.value is not None:
+        comparison["value"] = words.ratio(None, outcome.log10_ratio.value)
+        comparison["interval"] = ""
+    expected = _big("expected", "Expected if failures were independent", outcome.expected_interval, "percent", "")
+    expected["value"] = words.expected(outcome.expected, outcome.log10_expected)
+    return [_big("observed", "Failed by every model", outcome.observed, "percent", of), expected, comparison]
+
+
+def _big(name: str, label: str, value: Any, kind: str, below: str) -> dict[str, str]:
+    return {
+        "name": name,
+        "label": label,
+        "value": words.number(value, kind),
+        "interval": words.interval(value, kind),
+        "reason": words.reason_of(value),
+        "below": below,
+    }
+
+
+def _figure(name: str, chart: charts.Chart | None) -> Figure | None:
+    if chart is None:
+        return None
+    drawn = [
+        Markup(svg(spec).replace("<svg ", f'<svg role="img" aria-labelledby="{name}-caption" ', 1))  # noqa: S704 - vl-convert escapes
+        for spec in (chart.wide, chart.compact)
+    ]
+    return Figure(name, drawn[0], drawn[1], chart.note)
+
+
+def _profiles(profile: Sequence[ProfileRow]) -> list[Profile]:
+    """Return one profile for each number of judgements, the one of most individuals first."""
+    by_judged = [(judged, tuple(rows)) for judged, rows in groupby(profile, key=lambda row: row.judged)]
+    by_judged.sort(key=lambda item: -sum(row.count for row in item[1]))
+    return [
+        Profile(
+            judged,
+            sum(row.count for row in rows),
+            rows,
+            _figure(f"profile-{judged}", charts.profile_chart(rows)) if index < MOST_PROFILES else None,
+            _profile_sentence(rows),
+        )
+        for index, (judged, rows) in enumerate(by_judged)
+    ]
+
+
+def _profile_sentence(rows: Sequence[ProfileRow]) -> str:
+    first, last = rows[0], rows[-1]
+    k = last.judged
+    return (
+        f"No model failed {words.number(first.observed)} of these individuals "
+        f"({words.expected(first.expected)} expected); "
+        f"{'the model' if k == 1 else f'all {k} models'} failed {words.number(last.observed)} "
+        f"({words.expected(last.expected)} expected)."
+    )
+
+
+def _patterns_sentence(record: AuditRecord) -> str:
+    """Return the chart of patterns in words: the most frequent patterns with a failure."""
+    failing = [pattern for pattern in record.patterns if pattern.failed][:3]
+    if not failing:
+        return "No listed pattern holds a failure."
+    told = "; ".join(
+        f"{_who(pattern.failed, len(pattern.judged))} {words.percent(pattern.share)} "
+        f"({words.expected(pattern.expected)} expected)"
+        for pattern in failing
+    )
+    return f"The most frequent patterns with a failure: {told}."
+
+
+def _who(names: Sequence[str], judged: int) -> str:
+    if len(names) == judged and judged > 1:
+        return f"all {judged} models"
+    if len(names) > 4:
+        return f"{len(names)} of {judged} models"
+    return " and ".join(names) + (" alone" if len(names) == 1 else "")
+
+
+def _group_tables(groups: Sequence[GroupRecord]) -> list[GroupTable]:
+    """Return the groups by the columns that make them, single columns before intersections."""
+    columns: dict[tuple[str, ...], list[GroupRecord]] = {}
+    for group in groups:
+        columns.setdefault(tuple(group.by), []).append(group)
+    ordered = sorted(columns.items(), key=lambda item: len(item[0]))
+    return [
+        GroupTable(
+            by,
+            "By " + " and ".join(words.shown(column) for column in by),
+            members,
+            _figure(f"groups-{index}", charts.groups_chart(members)),
+            _group_models(members),
+        )
+        for index, (by, members) in enumerate(ordered)
+    ]
+
+
+def _group_models(groups: Sequence[GroupRecord]) -> tuple[str, ...]:
+    """Return the models of the table of groups by models; none where it would be too wide."""
+    names = next((tuple(model.name for model in group.models) for group in groups if group.models), ())
+    return names if len(names) <= MOST_GROUP_MODELS else ()

@@ -1,0 +1,79 @@
+"""What all charts share: the look of a Vega-Lite specification, and its conversion to SVG by vl-convert.
+
+Specifications are plain dictionaries: importing altair to build the same would cost .3 s of every audit.
+``altair.Chart.from_dict(spec)`` takes each of them. Colours are CSS variables of the page, so that one
+SVG serves light, dark and print.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+__all__ = ["Size", "Spec", "base", "svg"]
+
+Spec = dict[str, Any]
+Size = Literal["wide", "compact"]
+
+INK, MUTED, RULE = "var(--ink)", "var(--muted)", "var(--rule)"
+OBSERVED, EXPECTED = "var(--observed)", "var(--expected)"
+PAPER = "var(--paper)"
+
+PERCENT_LABEL = "format(datum.value * 100, '~g') + ' %'"
+POINTS_LABEL = "format(datum.value * 100, '~g')"
+
+
+def base(width: float, height: float, padding: dict[str, float] | int, **rest: Any) -> Spec:
+    """Return a specification of this size (pixels) with the common look."""
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "width": width,
+        "height": height,
+        "padding": padding,
+        "autosize": "none",
+        "config": _config(),
+        **rest,
+    }
+
+
+def _config() -> Spec:
+    return {
+        "aria": False,
+        "background": None,
+        "view": {"stroke": None},
+        "concat": {"spacing": 10},
+        "axis": {
+            "labelColor": MUTED,
+            "titleColor": MUTED,
+            "titleFontWeight": "normal",
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "titlePadding": 8,
+            "gridColor": RULE,
+            "domainColor": MUTED,
+            "tickColor": RULE,
+            "domain": False,
+            "ticks": False,
+        },
+        "text": {"fill": INK, "fontSize": 13},
+    }
+
+
+def svg(spec: Spec) -> str:
+    """Return the chart as an ``<svg>`` element without size, font or name of its own.
+
+    The page gives them: the element scales to its container, its text takes the page's font. Text from
+    data was escaped by vl-convert.
+    """
+    import vl_convert
+
+    text: str = vl_convert.vegalite_to_svg(spec, vl_version="6.1")
+    text = re.sub(r' font-family="[^"]*"', "", text)
+    text = re.sub(r' (?:role|aria-[a-z]+|pointer-events)="[^"]*"', "", text)
+    text = re.sub(r'<path class="(?:back|fore)ground"[^>]*/>', "", text)
+    text = re.sub(r' class="[^"]*"', "", text)
+    opening = re.match(r'<svg[^>]*viewBox="([^"]*)"[^>]*>', text)
+    if opening is None:
+        raise ValueError("vl-convert gave no SVG with a viewBox")
+    width = opening[1].split()[2]
+    return f'<svg viewBox="{opening[1]}" style="max-width:{width}px">{text[opening.end() :]}'
