@@ -1,0 +1,197 @@
+"""Files of tables -> one Table: recognises each, has it checked and scanned, and joins them lazily."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import narwhals as nw
+import polars as pl
+
+from polyculture.audit.records import InputFile
+from polyculture.errors import ColumnError, FileError
+from polyculture.readers import arrow_ipc, csv_types, delimited, encodings, json_lines, parquet
+from polyculture.readers.copies import Copy, gunzipped
+from polyculture.readers.errors import reading
+from polyculture.readers.hashing import HashedFile, Progress, head
+from polyculture.readers.recognise import UTF16_MARKS, Format, recognise, recognise_text
+from polyculture.readers.table import Table
+from polyculture.readers.wording import columns, excerpt
+
+__all__ = ["open_files"]
+
+_SCANS = {
+    Format.PARQUET: parquet.scan,
+    Format.ARROW_FILE: arrow_ipc.scan,
+    Format.ARROW_STREAM: arrow_ipc.scan_stream,
+}
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One file: its frame; ``evidence`` where the types of its columns are still open (delimited text)."""
+
+    frame: pl.LazyFrame
+    record: InputFile
+    names: tuple[str, ...]
+    rows: int
+    evidence: Mapping[str, csv_types.Evidence] | None = None
+    empty: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def open_files(paths: Sequence[Path], *, encoding: str | None, progress: Progress | None) -> Table:
+    """Open files of tables as one lazy table; see `polyculture.readers.open_sources`."""
+    codec = None if encoding is None else encodings.codec(encoding)
+    parts = [_open(path, codec, progress) for path in paths]
+    _same_names(parts)
+    frames, empty = _settle(parts)
+    _same_types(parts, frames)
+    order = parts[0].names
+    joined = frames[0] if len(frames) == 1 else pl.concat([frame.select(order) for frame in frames])
+    return Table(
+        frame=nw.from_native(joined),
+        inputs=tuple(part.record for part in parts),
+        rows=sum(part.rows for part in parts),
+        warnings=tuple(chain.from_iterable(part.warnings for part in parts)),
+        empty=empty,
+    )
+
+
+def _open(path: Path, codec: str | None, progress: Progress | None) -> _Part:
+    start = head(path)
+    form = recognise(start, str(path), encoded=codec is not None)
+    if form in _SCANS:
+        frame, rows = _SCANS[form](path)
+        names = tuple(frame.collect_schema().names())
+        _refuse_unusable(path, names, rows)
+        record = HashedFile(path, progress).record(form.value, rows)
+        return _Part(frame, record, names, rows)
+    return _open_text(path, form, codec, start, progress)
+
+
+def _open_text(path: Path, form: Format, codec: str | None, start: bytes, progress: Progress | None) -> _Part:
+    """Open delimited text or JSON Lines, unpacking and decoding it into a copy where needed."""
+    name = str(path)
+    hashed = HashedFile(path, progress)
+    blocks: Iterator[bytes] = iter(hashed)
+    packed = form is Format.GZIP
+    if packed:
+        blocks = gunzipped(blocks, name)
+    if codec is not None:
+        blocks = encodings.decoded(blocks, codec, name)
+    first, blocks = _peek(blocks)
+    if packed or codec is not None:
+        form = _inner_form(first, name)
+    elif start.startswith(UTF16_MARKS):
+        raise encodings.utf16_marked(name)
+    copy = None
+    if packed or codec is not None or (form is Format.JSON_LINES and first.startswith(b"\xef\xbb\xbf")):
+        copy = Copy(name)
+        blocks = copy.tee(_without_mark(blocks))
+    suffix = ", gzip" if packed else ""
+    if form is Format.JSON_LINES:
+        lines = json_lines.check(blocks, name)
+        frame = json_lines.scan(path if copy is None else copy.source(), lines)
+        record = hashed.record(form.value + suffix, lines.rows)
+        return _Part(frame, record, tuple(lines.types), lines.rows, empty=lines.empty)
+    structure, warnings = delimited.inspect(blocks, name)
+    with reading(path, "delimited text"):
+        frame = delimited.scan(path if copy is None else copy.source(), structure)
+        evidence, rows = csv_types.collect_evidence(frame, structure.columns)
+    if rows != structure.rows:
+        raise FileError(
+            f"{excerpt(path)}: {structure.rows:,} rows were checked and {rows:,} rows were read.",
+            hint="Did the file change meanwhile? If not, please report it.",
+        )
+    record = hashed.record(delimited.describe(structure) + suffix, structure.rows)
+    return _Part(frame, record, structure.columns, structure.rows, evidence, warnings=warnings)
+
+
+def _inner_form(first: bytes, name: str) -> Format:
+    """Return the format of what was unpacked or decoded; only text can be."""
+    if not first:
+        raise FileError(f"{excerpt(name)} holds nothing.", hint="Check how it was written.")
+    if first.startswith(UTF16_MARKS):
+        raise encodings.utf16_marked(name)
+    form = recognise(first, name)
+    if form not in (Format.JSON_LINES, Format.DELIMITED):
+        raise FileError(f"{excerpt(name)} holds {form.value} inside gzip.", hint="Unpack it first (gunzip FILE).")
+    return recognise_text(first, name)
+
+
+def _peek(blocks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """Return the first block that is not empty (b"" if there is none), and all blocks."""
+    for block in blocks:
+        if block:
+            return block, chain([block], blocks)
+    return b"", iter(())
+
+
+def _without_mark(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    first, rest = _peek(iter(blocks))
+    if first:
+        next(rest)
+        yield first.removeprefix(b"\xef\xbb\xbf")
+    yield from rest
+
+
+def _refuse_unusable(path: Path, names: Sequence[str], rows: int) -> None:
+    if rows == 0:
+        raise FileError(f"{excerpt(path)} holds no rows.", hint="Check how it was written: were rows filtered out?")
+    if "" in names:
+        raise ColumnError(f"{excerpt(path)}: column {names.index('') + 1} has no name.", hint="Name it.")
+    if len(names) < 2:
+        raise ColumnError(
+            f"{excerpt(path)} has {'only one column, ' + columns(names) if names else 'no columns'}.",
+            hint="An audit needs at least a column for each model.",
+        )
+
+
+def _settle(parts: Sequence[_Part]) -> tuple[list[pl.LazyFrame], tuple[str, ...]]:
+    """Give the text columns their types, decided over all text files; return the frames and empty columns."""
+    open_parts = [(part.record.name, part.evidence, part.frame) for part in parts if part.evidence is not None]
+    types: dict[str, pl.DataType] = {}
+    empty = set(parts[0].names)
+    if open_parts:
+        types, blank = csv_types.decide(open_parts, parts[0].names)
+        empty &= set(blank)
+    for part in parts:
+        if part.evidence is None:
+            empty &= set(part.empty)
+    frames = []
+    for part in parts:
+        if part.evidence is not None:
+            frames.append(csv_types.typed(part.frame, types))
+        else:
+            frames.append(part.frame)
+    return frames, tuple(name for name in parts[0].names if name in empty)
+
+
+def _same_names(parts: Sequence[_Part]) -> None:
+    first = parts[0]
+    for part in parts[1:]:
+        missing = [name for name in first.names if name not in set(part.names)]
+        extra = [name for name in part.names if name not in set(first.names)]
+        if missing or extra:
+            says = [f"lacks {columns(missing)}"] if missing else []
+            says += [f"has {columns(extra)} besides"] if extra else []
+            raise ColumnError(
+                f"{excerpt(part.record.name)} {' and '.join(says)}, compared with {excerpt(first.record.name)}.",
+                hint="Files that are read together must have the same columns.",
+            )
+
+
+def _same_types(parts: Sequence[_Part], frames: Sequence[pl.LazyFrame]) -> None:
+    first = frames[0].collect_schema() if len(frames) > 1 else {}
+    for part, frame in zip(parts[1:], frames[1:], strict=True):
+        schema = frame.collect_schema()
+        for name, dtype in first.items():
+            if schema[name] != dtype:
+                raise ColumnError(
+                    f"Column {excerpt(name, limit=40)} is {dtype} in {excerpt(parts[0].record.name)} "
+                    f"and {schema[name]} in {excerpt(part.record.name)}.",
+                    hint="Files that are read together must agree in the types of their columns.",
+                )
