@@ -128,9 +128,13 @@ def _table(source: Any, encoding: str | None, progress: Progress | None) -> Tabl
     """Open what has to be opened; None for a frame, which is there already."""
     from polyculture.readers import Table, open_sources
 
+    def reading(name: str, done: int, total: int) -> None:
+        if progress is not None:
+            progress(f"Reading {name}, {100 * done // max(total, 1)} %")
+
     sources = _paths(source)
     if sources:
-        return open_sources(sources, encoding=encoding, progress=progress)
+        return open_sources(sources, encoding=encoding, progress=reading)
     if encoding is not None:
         raise UsageError("Only files have an encoding.", hint="Drop encoding=.")
     return source if isinstance(source, Table) else None
@@ -290,7 +294,6 @@ def audit(
     >>> audit(table, outcomes="failed").systemic_failure.count
     50
     """
-    from polyculture.audit import run
     from polyculture.tally import Tally
 
     known: Outcomes | None = None
@@ -305,6 +308,8 @@ def audit(
         counted = tally(known, progress=progress)
     if progress is not None:
         progress("Estimating")
+    from polyculture.audit import run  # after reading, so that a wrong file is refused without waiting for scipy
+
     provenance = _provenance(counted, known, min_cell=min_cell, seed=seed, census=census, command=command)
     record = run(
         counted,
