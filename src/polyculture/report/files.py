@@ -10,7 +10,7 @@ from pathlib import Path
 
 from polyculture.errors import OutputError
 
-__all__ = ["atomic_write", "output_error"]
+__all__ = ["atomic_write", "mode_of_new", "output_error"]
 
 _HINTS = {
     errno.ENOSPC: "Free some space there, or write to another disk.",
@@ -85,6 +85,11 @@ def _mode_of(target: Path) -> int:
     """Return the permissions of the file to be replaced, or those that a new file would get."""
     if target.exists():
         return target.stat().st_mode & 0o777
+    return mode_of_new(0o666)
+
+
+def mode_of_new(wanted: int) -> int:
+    """Return the permissions that the user's mask leaves of ``wanted`` for something new."""
     mask = os.umask(0)
     os.umask(mask)
-    return 0o666 & ~mask
+    return wanted & ~mask

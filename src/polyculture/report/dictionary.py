@@ -1,0 +1,157 @@
+"""What the columns of the CSV tables mean, and their units.
+
+A column's name is a field of ``audit.records``, with the names of the records around it before it and
+the part of a Statistic behind it; the meaning is put together the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+__all__ = ["describe"]
+
+_GUARD = (
+    "Text that begins with = + - @, a tab or a line break has an apostrophe before it, against spreadsheet formulas."
+)
+
+_SHARE, _POINTS, _RATIO, _COUNT, _TEXT = "share (0 to 1)", "difference of shares", "ratio", "individuals", "text"
+
+# Field -> (meaning, unit).
+_FIELDS: dict[str, tuple[str, str]] = {
+    "name": ("model, or null model", _TEXT),
+    "judged": ("individuals judged; in profiles the number of models that judged", "count"),
+    "failed": ("individuals failed; in profiles the number of models that failed; in patterns the models", "count"),
+    "no_answer": ("individuals to whom no answer was given; in outcomes what no answer counts as", "count"),
+    "no_answer_reasons": ("reasons of no answer with their counts", _TEXT),
+    "failure_rate": ("failed / judged", _SHARE),
+    "no_answer_rate": ("no answer / asked", _SHARE),
+    "count": ("individuals", _COUNT),
+    "individuals": ("individuals", _COUNT),
+    "observed": ("observed share of individuals", _SHARE),
+    "expected": ("share expected if models failed independently at their own rates", _SHARE),
+    "expected_interval": ("the expected share as an estimate with its interval", _SHARE),
+    "difference": ("observed minus expected; in contrasts the group minus everyone else", _POINTS),
+    "ratio": (
+        "observed / expected (H for systemic failure); in contrasts the group over everyone else",
+        _RATIO,
+    ),
+    "ceiling": ("largest ratio that these failure rates allow", _RATIO),
+    "ceiling_share": ("difference / largest possible difference", "share (at most 1)"),
+    "log10_ratio": ("decimal logarithm of the ratio", "log10"),
+    "log10_expected": ("decimal logarithm of the expected share", "log10"),
+    "label_errors": (
+        "events that would have to be label errors before the interval of the difference reaches 0",
+        "count",
+    ),
+    "p_value": ("two-sided p-value", "probability"),
+    "p_method": ("how the p-value was made", _TEXT),
+    "p_adjusted": ("p-value corrected for several comparisons", "probability"),
+    "method": ("how the test was made", _TEXT),
+    "outcome": (
+        "systemic failure: all models fail; consistent success: none fails; homogeneous outcomes: either",
+        _TEXT,
+    ),
+    "share": ("share of individuals with this pattern", _SHARE),
+    "status": ("reported, too few (figures withheld) or unknown (part of no comparison)", _TEXT),
+    "excess_difference": ("difference between the group's excess (observed - expected) and everyone else's", _POINTS),
+    "homogenization_ratio": ("H of the group / H of everyone else", _RATIO),
+    "signs_disagree": (
+        "the contrasts of excess and of H point in different directions: read neither alone",
+        "true or false",
+    ),
+    "by": ("group columns", _TEXT),
+    "groups": ("number of groups compared", "count"),
+    "average": ("average group homogenization", _RATIO),
+    "uniform": ("uniform group homogenization", _RATIO),
+    "worst": ("worst group homogenization", _RATIO),
+    "spread": ("variance over groups of the product of failure rates", "share squared"),
+    "worst_group": ("the group with the largest product of failure rates", _TEXT),
+    "average_corrected": ("average, corrected for small groups (jackknife)", _RATIO),
+    "uniform_corrected": ("uniform, corrected for small groups (jackknife)", _RATIO),
+    "worst_corrected": ("worst, corrected for small groups (jackknife)", _RATIO),
+    "spread_p_value": ("p-value of the spread when group labels are shuffled", "probability"),
+    "relative_bias": ("largest estimated relative bias of a group's product", "share"),
+    "reliable": ("false where the groups are too small for the plain values", "true or false"),
+    "left_out": ("individuals left out, by reason", _TEXT),
+    "failure_rate_difference": ("largest minus smallest failure rate over the groups", _POINTS),
+    "failure_rate_ratio": ("smallest / largest failure rate over the groups", _RATIO),
+    "demographic_parity_difference": ("largest minus smallest selection rate over the groups", _POINTS),
+    "demographic_parity_ratio": ("smallest / largest selection rate over the groups", _RATIO),
+    "equalized_odds_difference": ("larger of the gaps in true and in false positive rate", _POINTS),
+    "equalized_odds_ratio": ("smaller of the ratios of true and of false positive rates", _RATIO),
+    "systemic_failure_difference": ("largest minus smallest systemic failure over the groups", _POINTS),
+    "systemic_failure_ratio": ("smallest / largest systemic failure over the groups", _RATIO),
+    "expected_with_no_difference": ("mean gap that these group sizes show when group labels are shuffled", _POINTS),
+    "highest": ("group with the highest systemic failure", _TEXT),
+    "lowest": ("group with the lowest systemic failure", _TEXT),
+    "selection": ("what counts as selected", _TEXT),
+    "models": ("the two models", _TEXT),
+    "both_judged": ("individuals whom both models judged", _COUNT),
+    "both_failed": ("individuals whom both models failed", _COUNT),
+    "parameters": ("parameters of the null model", "count"),
+    "residual_df": ("residual degrees of freedom", "count"),
+    "systemic_failure": ("systemic failure that the null model expects", _SHARE),
+    "excess": ("observed minus expected under this null model", _POINTS),
+    "note": ("what a reader should know", _TEXT),
+    "field": ("what is told", _TEXT),
+    "value": ("its value", _TEXT),
+    "table": ("file name without .csv", _TEXT),
+    "column": ("column of that file", _TEXT),
+    "meaning": (f"what the column holds. {_GUARD}", _TEXT),
+    "unit": ("its unit", _TEXT),
+}
+
+_AROUND = {
+    "systemic_failure_": "Systemic failure: ",
+    "consistent_success_": "Consistent success: ",
+    "homogeneous_outcomes_": "Homogeneous outcomes: ",
+    "contrast_": "Against everyone else whose group is known: ",
+}
+
+_PARTS = {
+    "_low": "lower end of the 95 % interval of: ",
+    "_high": "upper end of the 95 % interval of: ",
+    "_method": "how the interval was made of: ",
+    "_reason": "why the number or its interval is undefined: ",
+}
+
+
+def describe(columns: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+    """Return one row a column: table, column, meaning, unit.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence of str
+        Columns of each table.
+
+    Raises
+    ------
+    KeyError
+        A column has no meaning here: a field was added to the records and not to this dictionary.
+    """
+    everything = {**columns, "dictionary": ("table", "column", "meaning", "unit")}
+    return [
+        {"table": table, "column": column, **_entry(column, nested=table == "groups")}
+        for table, names in everything.items()
+        for column in names
+    ]
+
+
+def _entry(column: str, *, nested: bool) -> dict[str, str]:
+    """Return meaning and unit; in a nested table the record around a field is looked for first."""
+    if column.startswith("by_"):
+        meaning = f"value of the group column {column.removeprefix('by_')!r}; empty where the group is not about it"
+        return {"meaning": meaning, "unit": _TEXT}
+    for beginning, words in _AROUND.items():
+        if nested and column.startswith(beginning):
+            entry = _entry(column.removeprefix(beginning), nested=False)
+            return {"meaning": words + entry["meaning"], "unit": entry["unit"]}
+    if column in _FIELDS:
+        meaning, unit = _FIELDS[column]
+        return {"meaning": meaning, "unit": unit}
+    for ending, words in _PARTS.items():
+        if column.endswith(ending):
+            entry = _entry(column.removesuffix(ending), nested=nested)
+            text = ending in {"_method", "_reason"}
+            return {"meaning": words + entry["meaning"], "unit": _TEXT if text else entry["unit"]}
+    raise KeyError(f"the dictionary of tables has no meaning for {column!r}")

@@ -1,0 +1,173 @@
+"""AuditRecord to a folder of CSV files with a dictionary of their columns.
+
+Rows come from ``audit.frames``, the words of the dictionary from ``dictionary``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from polyculture.audit.frames import Row, same_columns, tables
+from polyculture.audit.records import AuditRecord
+from polyculture.errors import OutputError
+from polyculture.report.dictionary import describe
+from polyculture.report.files import atomic_write, mode_of_new, output_error
+from polyculture.report.words import shown
+
+__all__ = ["TABLES", "guarded", "write_tables"]
+
+TABLES = (
+    "models",
+    "profile",
+    "outcomes",
+    "patterns",
+    "groups",
+    "group_models",
+    "group_profiles",
+    "group_homogenization",
+    "gaps",
+    "model_gaps",
+    "pairs",
+    "nulls",
+    "judged_too_little",
+    "notes",
+    "provenance",
+    "dictionary",
+)
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def write_tables(record: AuditRecord, directory: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Write every table that holds something as CSV, and ``dictionary.csv`` with the meaning of each column.
+
+    All files are written to a temporary folder beside and then moved, so that an interrupted run leaves
+    the old files or the new ones. Files of other names in the folder stay; a table of an earlier audit
+    that this one does not have is removed, so that the folder never mixes two audits.
+
+    Parameters
+    ----------
+    record : AuditRecord
+        What an audit returned.
+    directory : path-like
+        The folder; made if it is not there, but its parent must be.
+
+    Returns
+    -------
+    tuple of Path
+        The files that were written.
+
+    Raises
+    ------
+    OutputError
+        The folder cannot be made or written.
+    """
+    target = Path(directory)
+    if not target.absolute().parent.is_dir():
+        raise OutputError(
+            f"Cannot make the folder {str(target)!r}: there is no folder {str(target.parent)!r}.",
+            hint="Make it first, or correct the path.",
+        )
+    if target.exists() and not target.is_dir():
+        raise OutputError(f"Cannot write into {str(target)!r}: it is a file.", hint="Give the name of a folder.")
+    files = {f"{name}.csv": _csv(rows) for name, rows in _all_tables(record).items()}
+    temporary: Path | None = None
+    try:
+        temporary = Path(tempfile.mkdtemp(prefix=".polyculture-", suffix=".tmp", dir=target.absolute().parent))
+        for name, content in files.items():
+            atomic_write(temporary / name, content)
+        _move(temporary, target, files)
+    except OSError as error:
+        raise output_error(target, error) from error
+    finally:
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
+    return tuple(target / name for name in files)
+
+
+def _move(temporary: Path, target: Path, names: Iterable[str]) -> None:
+    """Move the files into place: a new folder at once, into an old one file by file."""
+    if not target.exists():
+        temporary.chmod(mode_of_new(0o777))
+        temporary.rename(target)
+        return
+    kept = set(names)
+    for name in names:
+        (temporary / name).replace(target / name)
+    for table in TABLES:
+        if f"{table}.csv" not in kept:
+            with contextlib.suppress(FileNotFoundError):
+                (target / f"{table}.csv").unlink()
+
+
+def _all_tables(record: AuditRecord) -> dict[str, list[Row]]:
+    found = {name: same_columns(rows) for name, rows in tables(record).items()}
+    found["provenance"] = _provenance(record)
+    found["dictionary"] = describe({name: list(rows[0]) for name, rows in found.items()})
+    return found
+
+
+def _provenance(record: AuditRecord) -> list[Row]:
+    """Return provenance as rows of field and value; several inputs as several rows."""
+    source = record.provenance
+    rows: list[Row] = []
+
+    def add(field: str, value: Any) -> None:
+        rows.append({"field": field, "value": None if value is None else str(value)})
+
+    add("headline", record.headline)
+    add("schema", record.schema)
+    for number, file in enumerate(source.inputs, start=1):
+        for part in ("name", "format", "sha256", "bytes", "rows"):
+            add(f"input {number} {part}", getattr(file, part))
+    for name in (
+        *("rows_read", "rows_used", "failure_rule", "no_answer", "min_judged", "min_cell", "version"),
+        *("command", "seed", "period", "note", "weighted", "clusters", "census"),
+    ):
+        add(name, getattr(source, name))
+    for reason, number in source.left_out.items():
+        add(f"rows left out: {reason}", number)
+    for model, threshold in source.thresholds.items():
+        add(f"threshold: {model}", threshold)
+    for warning in source.warnings:
+        add("warning", warning)
+    return rows
+
+
+def guarded(text: str) -> str:
+    """Return text that no spreadsheet takes for a formula: an apostrophe before ``= + - @``, tab, line break.
+
+    >>> guarded("=cmd()"), guarded("plain")
+    ("'=cmd()", 'plain')
+    """
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _csv(rows: list[Row]) -> bytes:
+    """Return rows as CSV in UTF-8: empty for None, true and false, numbers in full."""
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([guarded(_encodable(column)) for column in rows[0]])
+    writer.writerows([_cell(value) for value in row.values()] for row in rows)
+    return buffer.getvalue().encode()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return guarded(_encodable(value)) if isinstance(value, str) else value
+
+
+def _encodable(text: str) -> str:
+    """Return text that UTF-8 can hold, without the zero bytes that end a text for many programs."""
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        return shown(text)
+    return text
