@@ -110,6 +110,8 @@ def _move(temporary: Path, target: Path, names: Iterable[str]) -> None:
 
 def _all_tables(record: AuditRecord) -> dict[str, list[Row]]:
     found = {name: same_columns(rows) for name, rows in tables(record).items()}
+    for name in {"groups", "gaps"} & found.keys():  # their models and profiles are tables of their own
+        found[name] = [{key: row[key] for key in row if key not in {"models", "profile"}} for row in found[name]]
     found["provenance"] = _provenance(record)
     found["dictionary"] = describe({name: list(rows[0]) for name, rows in found.items()})
     return found
