@@ -98,17 +98,17 @@ class Outcome(Record, frozen=True, kw_only=True):
     """One event (all fail, none fails, or either) observed and as independence would have it.
 
     ``expected`` is the mean over individuals of the probability under independent failures with the
-    models' own rates, each individual by its own set of models. ``ratio`` of systemic failure is the
-    individual homogenization H. ``ceiling`` is the largest ratio that these failure rates allow,
-    ``ceiling_share`` is difference / (largest possible difference). ``label_errors`` is the number of
-    events that would have to be label errors before the interval of the difference reaches 0 (0 where
-    it already does). ``p_value`` tests independence given the models' margins, two-sided, mid-p.
+    models' own rates, each individual by its own set of models; None only without any individual.
+    ``ratio`` of systemic failure is the individual homogenization H. ``ceiling`` is the largest ratio that
+    these failure rates allow, ``ceiling_share`` is difference / (largest possible difference).
+    ``label_errors`` is the number of events that would have to be label errors before the interval of the
+    difference reaches 0 (0 where it already does). ``p_value`` tests independence given the models' margins, two-sided, mid-p.
     """
 
     count: int
     individuals: int
     observed: Statistic
-    expected: float
+    expected: float | None
     expected_interval: Statistic
     difference: Statistic
     ratio: Statistic
@@ -198,6 +198,7 @@ class GroupHomogenization(Record, frozen=True, kw_only=True):
     relative_bias: float | None
     reliable: bool
     left_out: dict[str, int] = {}
+    spread_corrected: Statistic = undefined("not computed")
 
 
 class ModelGap(Record, frozen=True, kw_only=True):

@@ -1,0 +1,191 @@
+"""Records as tables: plain rows for CSV files and terminals, polars frames for notebooks.
+
+A Statistic becomes five columns: name, name_low, name_high, name_method, name_reason. Numbers are copied,
+never computed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import UNSET
+
+from polyculture.audit.records import AuditRecord, GroupRecord, Record, Statistic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import polars as pl
+
+Row = dict[str, Any]
+
+_SEPARATOR = " | "
+MISSING = "(missing)"
+_NESTED = ("systemic_failure", "consistent_success", "homogeneous_outcomes", "contrast")
+
+
+def flatten(record: Record, *, leave_out: Iterable[str] = (), prefix: str = "") -> Row:
+    """Turn one record into one flat row.
+
+    Parameters
+    ----------
+    record : Record
+        Its fields become columns: a Statistic five, a nested record its own with the field's name before
+        them, a tuple of names one text, a dictionary one text; tuples of records are left out.
+    leave_out : iterable of str
+        Fields that get no column.
+    prefix : str
+        Put before every column's name.
+
+    Returns
+    -------
+    dict
+        Column names and plain values.
+
+    Examples
+    --------
+    >>> from polyculture.audit.records import PairRecord
+    >>> flatten(PairRecord(models=("A", "B"), both_judged=9, both_failed=2))
+    {'models': 'A | B', 'both_judged': 9, 'both_failed': 2}
+    """
+    skipped = set(leave_out)
+    row: Row = {}
+    for field in msgspec.structs.fields(record):
+        if field.name in skipped:
+            continue
+        row.update(_column(prefix + field.name, getattr(record, field.name)))
+    return row
+
+
+def _column(name: str, value: Any) -> Row:
+    if isinstance(value, Statistic):
+        return statistic_columns(name, value)
+    if isinstance(value, Record):
+        return flatten(value, prefix=f"{name}_")
+    if isinstance(value, tuple):
+        if any(isinstance(part, Record) for part in value):
+            return {}
+        return {name: _SEPARATOR.join(str(part) for part in value)}
+    if isinstance(value, dict):
+        return {name: _SEPARATOR.join(f"{k} = {MISSING if v is None else v}" for k, v in value.items())}
+    return {name: None if value is UNSET else value}
+
+
+def statistic_columns(name: str, statistic: Statistic) -> Row:
+    """Spread a Statistic over five columns."""
+    return {
+        name: statistic.value,
+        f"{name}_low": statistic.low,
+        f"{name}_high": statistic.high,
+        f"{name}_method": None if statistic.method is UNSET else statistic.method,
+        f"{name}_reason": None if statistic.reason is UNSET else statistic.reason,
+    }
+
+
+def tables(audit: AuditRecord) -> dict[str, list[Row]]:
+    """Return every table of an audit as plain rows.
+
+    Parameters
+    ----------
+    audit : AuditRecord
+        The audit.
+
+    Returns
+    -------
+    dict of str to list of dict
+        The tables that hold something: models, profile, outcomes, patterns, groups, group_models,
+        group_profiles, group_homogenization, gaps, model_gaps, pairs, nulls, judged_too_little, notes.
+    """
+    found: dict[str, list[Row]] = {
+        "models": [flatten(model) for model in audit.models],
+        "profile": [flatten(row) for row in audit.profile],
+        "outcomes": _outcomes(audit),
+        "patterns": [flatten(pattern) for pattern in audit.patterns],
+        **_group_tables(audit.groups),
+        "group_homogenization": _group_homogenization(audit),
+        "gaps": [flatten(gap) for gap in audit.gaps],
+        "model_gaps": [{"by": _SEPARATOR.join(gap.by), **flatten(model)} for gap in audit.gaps for model in gap.models],
+        "pairs": [flatten(pair) for pair in audit.pairs],
+        "nulls": [flatten(null) for null in audit.nulls],
+        "judged_too_little": [
+            {"judged": judged, "individuals": count} for judged, count in audit.judged_too_little.items()
+        ],
+        "notes": [{"note": note} for note in audit.notes],
+    }
+    return {name: rows for name, rows in found.items() if rows}
+
+
+def _outcomes(audit: AuditRecord) -> list[Row]:
+    named = [
+        ("systemic failure", audit.systemic_failure),
+        ("consistent success", audit.consistent_success),
+        ("homogeneous outcomes", audit.homogeneous_outcomes),
+    ]
+    rows = [{"outcome": name, "no_answer": audit.provenance.no_answer, **flatten(o)} for name, o in named]
+    if audit.no_answer is not None:
+        other = flatten(audit.no_answer.systemic_failure)
+        rows.append({"outcome": "systemic failure", "no_answer": audit.no_answer.other, **other})
+    return rows
+
+
+def _group_tables(groups: Sequence[GroupRecord]) -> dict[str, list[Row]]:
+    columns = list(dict.fromkeys(column for group in groups for column in group.by))
+    found: dict[str, list[Row]] = {"groups": [], "group_models": [], "group_profiles": []}
+    for group in groups:
+        key = group_columns(group.by, columns)
+        empty = [name for name in _NESTED if getattr(group, name) is None]
+        found["groups"].append({**key, **flatten(group, leave_out=["by", *empty])})
+        found["group_models"] += [{**key, **flatten(model)} for model in group.models]
+        found["group_profiles"] += [{**key, **flatten(row)} for row in group.profile]
+    found["groups"] = same_columns(found["groups"])
+    return found
+
+
+def group_columns(by: Mapping[str, str | None], columns: Iterable[str]) -> Row:
+    """Return one column a group column: its value, "(missing)", or None where the group is not about it.
+
+    Examples
+    --------
+    >>> group_columns({"sex": None}, ["sex", "age"])
+    {'by_sex': '(missing)', 'by_age': None}
+    """
+    return {
+        f"by_{column}": (MISSING if by[column] is None else by[column]) if column in by else None for column in columns
+    }
+
+
+def _group_homogenization(audit: AuditRecord) -> list[Row]:
+    records = list(audit.group_homogenization_by_column)
+    if audit.group_homogenization is not None:
+        records.insert(0, audit.group_homogenization)
+    return [flatten(record) for record in records]
+
+
+def same_columns(rows: list[Row]) -> list[Row]:
+    """Give every row the columns of all rows, in the order of first sight; None where it had none."""
+    columns = dict.fromkeys(column for row in rows for column in row)
+    return [{column: row.get(column) for column in columns} for row in rows]
+
+
+def frame(rows: list[Row]) -> pl.DataFrame:
+    """Make a polars frame of plain rows.
+
+    Parameters
+    ----------
+    rows : list of dict
+        Rows of one table of `tables`.
+
+    Returns
+    -------
+    polars.DataFrame
+        One column a key; types from all rows.
+    """
+    import polars as pl
+
+    return pl.DataFrame(same_columns(rows), infer_schema_length=None)
+
+
+def frames(audit: AuditRecord) -> dict[str, pl.DataFrame]:
+    """Return every table of an audit as a polars frame, named as in `tables`."""
+    return {name: frame(rows) for name, rows in tables(audit).items()}

@@ -1,0 +1,126 @@
+"""Failure, selection, true and false positive rates of every model in every group, with joint limits.
+
+A selection is read off failure and label: an individual with a positive label who is not failed was selected,
+one with a negative label who is failed was selected too. Gaps are made of these rates in `gaps`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from polyculture.audit.proportion import Design, design_limits, flag_design
+from polyculture.audit.sums import ratio, sums_by_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from polyculture.audit.partition import Group
+    from polyculture.audit.rows import Rows
+    from polyculture.audit.view import View
+
+FAILURE, SELECTION, TRUE_POSITIVE, FALSE_POSITIVE = "failure", "selection", "true positive", "false positive"
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Rates of m models in G groups with limits that hold for all groups together; all arrays (G, m)."""
+
+    share: NDArray[np.float64]
+    base: NDArray[np.int64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+def group_rates(everyone: View, groups: Sequence[Group]) -> dict[str, Rates]:
+    """Return the rates that gaps are made of.
+
+    Parameters
+    ----------
+    everyone : View
+        All individuals.
+    groups : sequence of Group
+        At least one.
+
+    Returns
+    -------
+    dict of str to Rates
+        "failure", and where labels are two-valued "selection", "true positive" and "false positive". Answers that
+        were not given count as failures where the audit counts them so, and never as a selection or its absence.
+    """
+    from polyculture.stats.multiplicity import sidak_level
+
+    flags = _Flags(everyone)
+    level = sidak_level(len(groups))
+    # Equalized odds look at two rates in each group.
+    twice = sidak_level(2 * len(groups))
+    found = {FAILURE: _rates(flags, FAILURE, groups, level)}
+    if everyone.tally.binary_labels:
+        found[SELECTION] = _rates(flags, SELECTION, groups, level)
+        found[TRUE_POSITIVE] = _rates(flags, TRUE_POSITIVE, groups, twice)
+        found[FALSE_POSITIVE] = _rates(flags, FALSE_POSITIVE, groups, twice)
+    return found
+
+
+class _Flags:
+    """Which individuals count for a rate, and which of them show it, by pattern and model."""
+
+    def __init__(self, everyone: View) -> None:
+        self.everyone = everyone
+        self.rows: Rows = everyone.rows
+        self._sums: dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+
+    def of(self, rate: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return (events, base), each (P, k) bool."""
+        patterns = self.everyone.tally.patterns
+        if rate == FAILURE:
+            return patterns.failed, patterns.judged
+        positive = (patterns.label_class == 1)[:, None]
+        wanted = {
+            SELECTION: patterns.label_class >= 0,
+            TRUE_POSITIVE: patterns.label_class == 1,
+            FALSE_POSITIVE: patterns.label_class == 0,
+        }[rate]
+        base = patterns.judged & ~patterns.no_answer & wanted[:, None]
+        return base & (positive ^ patterns.failed), base
+
+    def by_cell(self, rate: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return (events, base) counted by cell, each (C, k); only where individuals are plain."""
+        tally = self.everyone.tally
+        if rate == FAILURE:
+            table = tally.model_table()
+            return table.failed, table.judged
+        if rate == SELECTION:
+            positive, negative = self.by_cell(TRUE_POSITIVE), self.by_cell(FALSE_POSITIVE)
+            return positive[0] + negative[0], positive[1] + negative[1]
+        if rate not in self._sums:
+            events, base = self.of(rate)
+            label = 1 if rate == TRUE_POSITIVE else 0
+            key = np.where(tally.patterns.label_class == label, tally.patterns.cell, -1)
+            self._sums[rate] = tuple(  # type: ignore[assignment]
+                np.rint(sums_by_key(flags, self.rows.weight, key, len(tally.cells))).astype(np.int64)
+                for flags in (events, base)
+            )
+        return self._sums[rate]
+
+
+def _rates(flags: _Flags, rate: str, groups: Sequence[Group], level: float) -> Rates:
+    if flags.rows.plain:
+        events, base = flags.by_cell(rate)
+        shown = np.stack([events[list(group.cells)].sum(axis=0) for group in groups])
+        total = np.stack([base[list(group.cells)].sum(axis=0) for group in groups])
+        design = Design(ratio(shown, total), total.astype(np.float64))
+        return Rates(design.share, total, *design_limits(design, total, level=level))
+    all_events, all_base = flags.of(rate)
+    parts = []
+    for group in groups:
+        at = flags.everyone.positions(group.cells)
+        ours = flags.rows.take(at)
+        total = np.rint(ours.count @ all_base[at]).astype(np.int64)
+        design = flag_design(all_events[at], all_base[at], ours)
+        parts.append((design.share, total, *design_limits(design, total, level=level)))
+    return Rates(*(np.stack(column) for column in zip(*parts, strict=True)))

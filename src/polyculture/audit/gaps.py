@@ -1,0 +1,224 @@
+"""The gaps between groups that a model-by-model audit looks at, beside the gap in systemic failure.
+
+Definitions are fairlearn's: largest minus smallest group, smallest over largest. Whether one group differs from
+everyone else is a matter for `contrasts`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from polyculture.audit.gap_rates import (
+    FAILURE,
+    FALSE_POSITIVE,
+    SELECTION,
+    TRUE_POSITIVE,
+    Rates,
+    group_rates,
+)
+from polyculture.audit.partition import partition
+from polyculture.audit.proportion import statistic
+from polyculture.audit.records import GapRecord, ModelGap, Statistic, undefined
+from polyculture.audit.settings import CENSUS
+from polyculture.audit.systemic_gap import systemic_gap
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyculture.audit.partition import Group
+    from polyculture.audit.settings import Settings
+    from polyculture.audit.view import View
+
+ONE_GROUP = "fewer than two groups with enough individuals"
+NO_LABELS = "selections are known only where labels take two values and failures are misclassifications"
+
+
+def gaps(view: View, everyone: View, settings: Settings) -> tuple[GapRecord, ...]:
+    """Return the gaps between the groups of each column.
+
+    Parameters
+    ----------
+    view : View
+        The individuals of the headline, for systemic failure.
+    everyone : View
+        All individuals, for single models.
+    settings : Settings
+        Seed, smallest cell, census.
+
+    Returns
+    -------
+    tuple of GapRecord
+        One a column, over its known groups of at least ``min_cell`` individuals.
+    """
+    found = []
+    for column in everyone.tally.groups:
+        groups = [
+            group
+            for group in partition(everyone.tally, (column,)).groups
+            if not group.unknown and everyone.individuals(group.cells) >= max(settings.min_cell, 1)
+        ]
+        difference, ratio, shuffled, ends = systemic_gap(view, groups, settings, column)
+        found.append(
+            GapRecord(
+                by=(column,),
+                groups=len(groups),
+                models=model_gaps(everyone, groups, settings),
+                systemic_failure_difference=difference,
+                systemic_failure_ratio=ratio,
+                expected_with_no_difference=shuffled[0],
+                p_value=shuffled[1],
+                highest=ends[0],
+                lowest=ends[1],
+                selection=everyone.tally.selection,
+            )
+        )
+    return tuple(found)
+
+
+def model_gaps(everyone: View, groups: Sequence[Group], settings: Settings) -> tuple[ModelGap, ...]:
+    """Return the gaps of each model between some groups.
+
+    Parameters
+    ----------
+    everyone : View
+        All individuals.
+    groups : sequence of Group
+        The groups that are compared.
+    settings : Settings
+        Whether this is a census.
+
+    Returns
+    -------
+    tuple of ModelGap
+        Failure rates; demographic parity from selection rates; equalized odds from true and false positive
+        rates, the worse of the two (fairlearn's ``agg="worst_case"``).
+    """
+    names = everyone.tally.models
+    if len(groups) < 2:
+        missing = undefined(ONE_GROUP)
+        return tuple(_model_gap(name, [missing] * 6) for name in names)
+    rates = group_rates(everyone, groups)
+    labels = [group.label for group in groups]
+
+    def both(rate: str) -> tuple[list[Statistic], list[Statistic]]:
+        if rate not in rates:
+            missing = [undefined(NO_LABELS)] * len(names)
+            return missing, missing
+        return (
+            differences(rates[rate], labels, rate, census=settings.census),
+            ratios(rates[rate], labels, rate, census=settings.census),
+        )
+
+    failure, selection = both(FAILURE), both(SELECTION)
+    hits, alarms = both(TRUE_POSITIVE), both(FALSE_POSITIVE)
+    return tuple(
+        _model_gap(
+            name,
+            [
+                failure[0][j],
+                failure[1][j],
+                selection[0][j],
+                selection[1][j],
+                worse(hits[0][j], alarms[0][j], largest=True),
+                worse(hits[1][j], alarms[1][j], largest=False),
+            ],
+        )
+        for j, name in enumerate(names)
+    )
+
+
+def _model_gap(name: str, figures: Sequence[Statistic]) -> ModelGap:
+    return ModelGap(
+        name=name,
+        failure_rate_difference=figures[0],
+        failure_rate_ratio=figures[1],
+        demographic_parity_difference=figures[2],
+        demographic_parity_ratio=figures[3],
+        equalized_odds_difference=figures[4],
+        equalized_odds_ratio=figures[5],
+    )
+
+
+def differences(rates: Rates, labels: Sequence[str], what: str, *, census: bool = False) -> list[Statistic]:
+    """Return the largest minus the smallest group's rate of each model.
+
+    Parameters
+    ----------
+    rates : Rates
+        Of G groups and m models.
+    labels : sequence of str
+        The groups' names.
+    what : str
+        Which rate, for reasons.
+    census : bool
+        Leave intervals out.
+
+    Returns
+    -------
+    list of Statistic
+        Limits: the largest rate lies between the largest lower and the largest upper limit of all groups, the
+        smallest likewise, so that the gap's interval is wider than one of two groups chosen beforehand.
+    """
+    value = rates.share.max(axis=0) - rates.share.min(axis=0)
+    low = np.maximum(rates.low.max(axis=0) - rates.high.min(axis=0), 0.0)
+    high = rates.high.max(axis=0) - rates.low.min(axis=0)
+    return _with_limits(rates, labels, what, (value, low, high), census=census)
+
+
+def ratios(rates: Rates, labels: Sequence[str], what: str, *, census: bool = False) -> list[Statistic]:
+    """Return the smallest over the largest group's rate of each model; see `differences`."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = rates.share.min(axis=0) / rates.share.max(axis=0)
+        low = rates.low.min(axis=0) / rates.high.max(axis=0)
+        high = np.fmin(rates.high.min(axis=0) / rates.low.max(axis=0), 1.0)
+    return _with_limits(rates, labels, what, (value, low, high), census=census)
+
+
+def _with_limits(
+    rates: Rates, labels: Sequence[str], what: str, limits: tuple[np.ndarray, ...], *, census: bool
+) -> list[Statistic]:
+    from polyculture.stats.intervals import Interval
+
+    found = []
+    for model, (value, low, high) in enumerate(zip(*limits, strict=True)):
+        empty = [label for label, n in zip(labels, rates.base[:, model], strict=True) if n == 0]
+        if empty:
+            found.append(undefined(f"no {what} rate in {empty[0]}: nobody there could show one"))
+        elif not np.isfinite(value):
+            found.append(undefined(f"the {what} rate is 0 in every group"))
+        elif census or np.isnan(rates.low[:, model]).any():
+            reason = CENSUS if census else "a group has too few clusters for an interval"
+            found.append(statistic(float(value), reason=reason))
+        else:
+            method = f"joint limits of {len(labels)} groups (Sidak)"
+            found.append(statistic(float(value), Interval(float(low), float(high), method)))
+    return found
+
+
+def worse(one: Statistic, other: Statistic, *, largest: bool) -> Statistic:
+    """Return the larger (or smaller) of two gaps, undefined where one of them is.
+
+    Parameters
+    ----------
+    one, other : Statistic
+        Gaps with joint limits.
+    largest : bool
+        Whether the larger gap is the worse one (differences), or the smaller (ratios).
+
+    Returns
+    -------
+    Statistic
+        Both ends are the worse of the two gaps' ends.
+    """
+    from polyculture.stats.intervals import Interval
+
+    for gap in (one, other):
+        if gap.value is None:
+            return gap
+    pick = max if largest else min
+    value = pick(one.value or 0.0, other.value or 0.0)
+    if one.low is None or other.low is None or one.high is None or other.high is None:
+        return statistic(value, reason=str(one.reason if one.low is None else other.reason))
+    return statistic(value, Interval(pick(one.low, other.low), pick(one.high, other.high), str(one.method)))

@@ -1,0 +1,125 @@
+"""Independence as the first null: p-values of events and of the whole profile, and the null's record.
+
+The laws themselves stand in ``stats.independence``; here it is decided which of them fits the data.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from polyculture.audit.records import NullRecord
+from polyculture.audit.settings import CENSUS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyculture.audit.records import Outcome
+    from polyculture.audit.settings import Settings
+    from polyculture.audit.view import Slice
+    from polyculture.stats.homogeneity import Moments
+
+_QUESTION = {
+    "all_fail": "systemic failure",
+    "none_fail": "consistent success",
+    "same": "homogeneous outcomes",
+}
+
+
+def independence_p(
+    individuals: Slice, moments: Moments, settings: Settings, names: Sequence[str | None] = ()
+) -> tuple[float | None, str]:
+    """Test independent failures by the count of one event, given the models' margins.
+
+    Parameters
+    ----------
+    individuals : Slice
+        The individuals.
+    moments : Moments
+        Of the event on them.
+    settings : Settings
+        Seed and census.
+    names : sequence of str or None
+        Values of the group, for its own random numbers.
+
+    Returns
+    -------
+    p : float or None
+        Two-sided, mid-p; None where there is nothing to test.
+    method : str
+        How, or why not.
+    """
+    from polyculture.stats.independence import event_p_value, mid_p_all_fail, mid_p_none_fail, mid_p_same
+
+    if settings.census:
+        return None, CENSUS
+    rng = settings.generator(_QUESTION[moments.event], names)
+    rows = individuals.rows
+    if individuals.exact is None or not (rows.plain and rows.complete) or moments.judged_most <= 1:
+        return event_p_value(moments, rng)
+    # The patterns are a sample, but what this test rests on is counted on everyone.
+    events, failures, n = individuals.totals(moments.event)[0], individuals.failed, individuals.individuals
+    if moments.event == "all_fail":
+        return mid_p_all_fail(events, failures, n)
+    if moments.event == "none_fail":
+        return mid_p_none_fail(events, failures, n)
+    return mid_p_same(events, failures, n, rng)
+
+
+def profile_p(individuals: Slice, settings: Settings) -> float | None:
+    """Test independent failures by the whole failure outcome profile.
+
+    Parameters
+    ----------
+    individuals : Slice
+        The individuals of the headline. Where their patterns are a sample, the sample is tested.
+    settings : Settings
+        Seed and census.
+
+    Returns
+    -------
+    float or None
+        None for a census, for weighted or clustered individuals (whose failures may not be dealt out one by
+        one), and where there is nothing to test.
+    """
+    from polyculture.stats.independence import profile_p_value
+
+    rows = individuals.rows
+    if settings.census or not rows.plain or not len(rows.count):
+        return None
+    return profile_p_value(rows.judged, rows.failed, rows.count, settings.generator("profile"))[0]
+
+
+def independence(individuals: Slice, systemic_failure: Outcome) -> tuple[NullRecord, ...]:
+    """Return the record of independence as a null: every model its own rate, and nothing else.
+
+    Parameters
+    ----------
+    individuals : Slice
+        The individuals of the headline.
+    systemic_failure : Outcome
+        Their systemic failure.
+
+    Returns
+    -------
+    tuple of NullRecord
+        One record; none with a single model or nobody.
+    """
+    rows = individuals.rows
+    models = int(np.count_nonzero(individuals.judged))
+    if models < 2 or systemic_failure.expected is None:
+        return ()
+    # All patterns of k models are 2^k - 1 free numbers; beyond 62 models that says nothing.
+    free = 2**models - 1 - models if rows.complete and models <= 62 else None
+    return (
+        NullRecord(
+            name="independence",
+            parameters=models,
+            residual_df=free,
+            systemic_failure=systemic_failure.expected,
+            excess=systemic_failure.difference,
+            p_value=systemic_failure.p_value,
+            method=systemic_failure.p_method,
+        ),
+    )

@@ -1,0 +1,203 @@
+"""The arrays that every question of an audit starts from: failure patterns with counts and weights.
+
+A Tally is turned into `Rows` once; subsets and merges are taken from there. Nothing is estimated here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from polyculture.audit.sums import binned
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from polyculture.tally import Tally
+
+_WORD = 62  # bits that fit a signed 64-bit key
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Failure patterns of some individuals.
+
+    Attributes
+    ----------
+    judged, failed : (P, k) bool
+        Which models judged, and which of them failed.
+    count : (P,) int64
+        Individuals with the pattern.
+    weight, weight_squared : (P,) float64
+        Sum of their weights (the count where there are none) and of the squared weights.
+    cluster : (P,) int64 or None
+        Cluster of the individuals; None where individuals are their own.
+    weighted : bool
+        Whether weights differ from counts.
+    """
+
+    judged: NDArray[np.bool_]
+    failed: NDArray[np.bool_]
+    count: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    weight_squared: NDArray[np.float64]
+    cluster: NDArray[np.int64] | None
+    weighted: bool
+
+    @property
+    def models(self) -> int:
+        """Number of models k."""
+        return int(self.judged.shape[1])
+
+    @property
+    def individuals(self) -> int:
+        """Number of individuals."""
+        return int(self.count.sum())
+
+    @property
+    def complete(self) -> bool:
+        """Whether every model judged every individual."""
+        return bool(self.judged.all())
+
+    @property
+    def plain(self) -> bool:
+        """Whether individuals count alike and stand for themselves: neither weights nor clusters."""
+        return not self.weighted and self.cluster is None
+
+    def take(self, index: NDArray[np.int64] | NDArray[np.bool_]) -> Rows:
+        """Return the rows at ``index``."""
+        return Rows(
+            judged=self.judged[index],
+            failed=self.failed[index],
+            count=self.count[index],
+            weight=self.weight[index],
+            weight_squared=self.weight_squared[index],
+            cluster=None if self.cluster is None else self.cluster[index],
+            weighted=self.weighted,
+        )
+
+    def event(self, name: str) -> NDArray[np.bool_]:
+        """Return which rows show an event: "all_fail", "none_fail", or "same" (either of the two)."""
+        somebody = self.judged.any(axis=1)
+        all_fail = (self.failed == self.judged).all(axis=1) & somebody
+        none_fail = ~self.failed.any(axis=1) & somebody
+        shown = {"all_fail": all_fail, "none_fail": none_fail, "same": all_fail | none_fail}[name]
+        return np.asarray(shown, dtype=np.bool_)
+
+
+def rows_of(tally: Tally) -> Rows:
+    """Return the failure patterns of a Tally as Rows."""
+    patterns = tally.patterns
+    return Rows(
+        judged=patterns.judged,
+        failed=patterns.failed,
+        count=patterns.count,
+        weight=patterns.weight,
+        weight_squared=patterns.weight_squared,
+        cluster=patterns.cluster if tally.clustered else None,
+        weighted=tally.weighted,
+    )
+
+
+def mask_keys(*masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Give like rows of masks that stand side by side like numbers.
+
+    Parameters
+    ----------
+    *masks : (P, k) bool
+        Masks of one height; rows are alike where all masks are.
+
+    Returns
+    -------
+    (P,) int64
+        Equal where all masks are, below 2^62; the order depends on the masks only.
+    """
+    key = np.zeros(len(masks[0]), dtype=np.int64)
+    used = 0
+    for mask in masks:
+        for column in np.flatnonzero(mask.any(axis=0) & ~mask.all(axis=0)):
+            if used == _WORD:
+                # Number the rows by the bits so far, so that the next ones fit beside them.
+                key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+                used = int(key.max(initial=0)).bit_length()
+            key |= mask[:, column].astype(np.int64) << used
+            used += 1
+    return key
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Rows with like patterns added up, and where each row went.
+
+    Attributes
+    ----------
+    rows : Rows
+        One row a distinct pattern (and cluster).
+    position : (P,) int64
+        For each row before the merge, its row after it.
+    """
+
+    rows: Rows
+    position: NDArray[np.int64]
+
+    def without(self, rows: Rows, index: NDArray[np.int64]) -> Rows:
+        """Return the merged rows less the rows at ``index`` of those before the merge."""
+        return self._weigh(rows, index, sign=-1.0)
+
+    def only(self, rows: Rows, index: NDArray[np.int64]) -> Rows:
+        """Return the merged rows of the rows at ``index`` of those before the merge."""
+        return self._weigh(rows, index, sign=1.0)
+
+    def _weigh(self, rows: Rows, index: NDArray[np.int64], *, sign: float) -> Rows:
+        size = len(self.rows.count)
+        at = self.position[index]
+        start = 0.0 if sign > 0 else 1.0
+        count = (start * self.rows.count + sign * binned(at, rows.count[index], size)).astype(np.int64)
+        if rows.weighted:
+            weight = start * self.rows.weight + sign * binned(at, rows.weight[index], size)
+            squared = start * self.rows.weight_squared + sign * binned(at, rows.weight_squared[index], size)
+        else:
+            weight = squared = count.astype(np.float64)
+        kept = np.flatnonzero(count > 0)
+        return Rows(
+            judged=self.rows.judged[kept],
+            failed=self.rows.failed[kept],
+            count=count[kept],
+            weight=weight[kept],
+            weight_squared=squared[kept],
+            cluster=None if self.rows.cluster is None else self.rows.cluster[kept],
+            weighted=rows.weighted,
+        )
+
+
+def merge(rows: Rows) -> Merged:
+    """Add up rows with the same judged mask, failed mask and cluster.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows that may differ in things that no longer matter (the cell, say).
+
+    Returns
+    -------
+    Merged
+        The sums, and the way there.
+    """
+    key = mask_keys(rows.judged, rows.failed)
+    if rows.cluster is not None:
+        key = np.unique(key, return_inverse=True)[1] * (int(rows.cluster.max(initial=0)) + 2)
+        key += rows.cluster + 1
+    _, first, position = np.unique(key, return_index=True, return_inverse=True)
+    size = len(first)
+    summed = Rows(
+        judged=rows.judged[first],
+        failed=rows.failed[first],
+        count=binned(position, rows.count, size).astype(np.int64),
+        weight=binned(position, rows.weight, size),
+        weight_squared=binned(position, rows.weight_squared, size),
+        cluster=None if rows.cluster is None else rows.cluster[first],
+        weighted=rows.weighted,
+    )
+    return Merged(rows=summed, position=position.astype(np.int64))

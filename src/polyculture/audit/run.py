@@ -1,0 +1,135 @@
+"""The audit: every question asked once, in a fixed order, and the answers in one record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polyculture.audit.contrasts import contrasted
+from polyculture.audit.gaps import gaps
+from polyculture.audit.group_homogenization import homogenizations
+from polyculture.audit.groups import GroupFigures, groups
+from polyculture.audit.headline import headline
+from polyculture.audit.independence import independence, profile_p
+from polyculture.audit.models import models
+from polyculture.audit.no_answer import no_answer
+from polyculture.audit.notes import notes
+from polyculture.audit.outcome import measure
+from polyculture.audit.pairs import pairs
+from polyculture.audit.partition import partitions
+from polyculture.audit.patterns import patterns
+from polyculture.audit.profile import profile
+from polyculture.audit.records import AuditRecord
+from polyculture.audit.settings import Correction, Settings
+from polyculture.audit.view import View, headline_view
+
+if TYPE_CHECKING:
+    from polyculture.audit.records import GroupRecord, Provenance
+    from polyculture.stats.moments import Event
+    from polyculture.tally import Tally
+
+
+def run(
+    tally: Tally,
+    *,
+    provenance: Provenance,
+    seed: int = 0,
+    min_cell: int = 30,
+    census: bool = False,
+    correction: Correction = "bh",
+    noun: str = "individuals",
+) -> AuditRecord:
+    """Audit a Tally: who is failed by all models, against chance, and in which groups.
+
+    Parameters
+    ----------
+    tally : Tally
+        The tables of one pass over the outcomes; its group columns are the groups of the audit.
+    provenance : Provenance
+        Where the outcomes come from; copied into the record.
+    seed : int
+        Seed of the permutation tests. The same seed gives the same record.
+    min_cell : int
+        Groups of fewer individuals have their figures withheld.
+    census : bool
+        Whether the individuals are all there are: intervals and tests are then left out.
+    correction : {"bh", "holm"}
+        Benjamini-Hochberg or Holm, over all contrasts between groups.
+    noun : str
+        What an individual is called in the headline, in the plural.
+
+    Returns
+    -------
+    AuditRecord
+        Everything the audit says.
+
+    Raises
+    ------
+    UsageError
+        If the correction is unknown.
+    """
+    settings = Settings(seed=seed, min_cell=min_cell, census=census, correction=correction, noun=noun)
+    everyone, view = View(tally), headline_view(tally)
+    whole = view.whole
+    events: tuple[Event, ...] = ("all_fail", "none_fail", "same")
+    systemic, success, homogeneous = (measure(whole, event, settings).outcome for event in events)
+    rows, group_records = profile(whole, settings), _groups(view, everyone, settings)
+    shown, patterns_note = patterns(view)
+    crossed, by_column = homogenizations(everyone, settings)
+    by_model = models(tally, settings)
+    return AuditRecord(
+        provenance=provenance,
+        headline=headline(
+            systemic,
+            models=tally.models,
+            complete=whole.rows.complete,
+            noun=noun,
+            clusters=tally.cluster_count,
+            weighted=tally.weighted,
+            min_judged=tally.min_judged,
+        ),
+        individuals=systemic.individuals,
+        judged_too_little=judged_too_little(tally),
+        seed=seed,
+        models=by_model,
+        profile=rows,
+        profile_p_value=profile_p(whole, settings),
+        systemic_failure=systemic,
+        consistent_success=success,
+        homogeneous_outcomes=homogeneous,
+        patterns=shown,
+        patterns_note=patterns_note,
+        groups=group_records,
+        group_homogenization=crossed,
+        group_homogenization_by_column=by_column,
+        gaps=gaps(view, everyone, settings),
+        pairs=pairs(tally),
+        nulls=independence(whole, systemic),
+        no_answer=no_answer(tally, settings),
+        notes=notes(
+            tally,
+            complete=whole.rows.complete,
+            models=by_model,
+            systemic_failure=systemic,
+            groups=group_records,
+            homogenization=[h for h in (crossed, *by_column) if h is not None],
+            min_cell=min_cell,
+        ),
+    )
+
+
+def _groups(view: View, everyone: View, settings: Settings) -> tuple[GroupRecord, ...]:
+    figures: list[list[GroupFigures]] = [
+        groups(view, everyone, partition, settings) for partition in partitions(view.tally)
+    ]
+    return contrasted(view, figures, settings)
+
+
+def judged_too_little(tally: Tally) -> dict[int, int]:
+    """Count the individuals judged by fewer models than the headline asks for, by that number."""
+    table = tally.profile_table()
+    least = min(tally.min_judged, len(tally.models))
+    found: dict[int, int] = {}
+    for judged, count in zip(table.judged.tolist(), table.count.tolist(), strict=True):
+        if judged < least:
+            found[judged] = found.get(judged, 0) + count
+    return dict(sorted(found.items()))
