@@ -6,12 +6,24 @@ A row stands for all individuals with one pattern (in one cell and cluster). No 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Bools", "Floats", "Ints", "Rows", "column_sums", "covariance", "make_rows", "row_sums"]
+__all__ = [
+    "Bools",
+    "Floats",
+    "Ints",
+    "Rows",
+    "cluster_totals",
+    "column_sums",
+    "covariance",
+    "make_rows",
+    "row_sums",
+    "take",
+    "used_rows",
+]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -98,16 +110,19 @@ def make_rows(  # noqa: PLR0917 (the columns of one table)
     w2 = w if weight_squared is None else np.asarray(weight_squared, dtype=np.float64)
     codes = None if cluster is None else np.asarray(cluster, dtype=np.int64)
     _check(o, f, (n, w, w2) if codes is None else (n, w, w2, codes))
-    keep = n > 0
     complete = bool(o.all())
-    if not complete:
-        keep &= o.any(axis=1)
+    keep = used_rows(o, n)
     if not keep.all():
         o, f, n, w, w2 = o[keep], f[keep], n[keep], w[keep], w2[keep]
         codes = None if codes is None else codes[keep]
     codes, clusters = _numbered(codes, n)
     plain = codes is None and np.array_equal(n, w) and np.array_equal(n, w2)
     return Rows(o, f, n, w, w2, codes, clusters, complete or bool(o.all()), plain)
+
+
+def used_rows(judged: Bools, count: Floats) -> Bools:
+    """Return which rows hold an individual with at least one judgement."""
+    return np.asarray((count > 0) & judged.any(axis=1))
 
 
 def _check(judged: Bools, failed: Bools, vectors: Sequence[NDArray[np.float64] | Ints]) -> None:
@@ -182,3 +197,25 @@ def covariance(rows: Rows, *values: Floats) -> Floats:
     alone = stacked[:, ~inside]
     total = totals @ totals.T + (alone * rows.weight_squared[~inside]) @ alone.T
     return np.asarray(total * rows.clusters / max(rows.clusters - 1, 1))
+
+
+def cluster_totals(rows: Rows, values: Floats) -> Floats | None:
+    """Return the sum of ``weight * value`` of each cluster, or None without clusters."""
+    if rows.cluster is None:
+        return None
+    inside = rows.cluster >= 0
+    size = int(rows.cluster.max()) + 1
+    return np.asarray(np.bincount(rows.cluster[inside], (rows.weight * values)[inside], minlength=size))
+
+
+def take(rows: Rows, part: slice | Ints) -> Rows:
+    """Return some of the rows; clusters keep their numbers, ``clusters`` and ``complete`` those of the whole."""
+    return replace(
+        rows,
+        judged=rows.judged[part],
+        failed=rows.failed[part],
+        count=rows.count[part],
+        weight=rows.weight[part],
+        weight_squared=rows.weight_squared[part],
+        cluster=None if rows.cluster is None else rows.cluster[part],
+    )

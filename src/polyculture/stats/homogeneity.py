@@ -24,7 +24,17 @@ from polyculture.stats.intervals import (
 from polyculture.stats.label_errors import label_errors
 from polyculture.stats.moments import Event, Moments, moments
 
-__all__ = ["CENSUS", "ONE_MODEL", "Estimate", "Event", "Moments", "estimate", "excess_interval", "moments"]
+__all__ = [
+    "CENSUS",
+    "ONE_MODEL",
+    "Estimate",
+    "Event",
+    "Moments",
+    "estimate",
+    "excess_interval",
+    "moments",
+    "observed_size",
+]
 
 ONE_MODEL = "one model: there is nothing to homogenize"
 CENSUS = "everyone was looked at (census): no sampling interval"
@@ -65,7 +75,7 @@ class Estimate:
     label_errors: int | None
 
 
-def estimate(moments: Moments, *, census: bool = False) -> Estimate:
+def estimate(moments: Moments, *, census: bool = False, count_label_errors: bool = True) -> Estimate:
     """Return all figures of one event.
 
     Parameters
@@ -74,6 +84,8 @@ def estimate(moments: Moments, *, census: bool = False) -> Estimate:
         From `moments`.
     census : bool
         Whether the individuals are everyone, so that there is no sampling error and no interval.
+    count_label_errors : bool
+        Whether to look for ``label_errors``, the only figure that takes more than one look at the table.
 
     Returns
     -------
@@ -114,7 +126,7 @@ def estimate(moments: Moments, *, census: bool = False) -> Estimate:
         ceiling_share=_ceiling_share(moments, difference),
         ceiling=_ceiling(moments),
         log10_expected=log10_expected,
-        label_errors=label_errors(moments, _value_only if census else _lower_excess),
+        label_errors=label_errors(moments, _value_only if census else _lower_excess) if count_label_errors else None,
     )
 
 
@@ -144,7 +156,8 @@ def _observed_interval(moments: Moments, level: float = 0.95) -> Interval:
     return jeffreys(moments.observed * moments.n_effective, moments.n_effective, level)
 
 
-def _effective_size(moments: Moments) -> float:
+def observed_size(moments: Moments) -> float:
+    """Return the effective size that the interval of the observed share rests on."""
     if moments.clusters is None:
         return moments.n_effective
     return effective_size(moments.n, moments.design_effect, moments.clusters)
@@ -214,7 +227,7 @@ def _upper_log_ratio(moments: Moments, share: Interval) -> Interval:
     """Upper limit of log H where no event was observed: the posterior median stands in for log 0."""
     if share.low is None or share.high is None:
         return share
-    median = float(betaincinv(0.5, _effective_size(moments) + 0.5, 0.5))
+    median = float(betaincinv(0.5, observed_size(moments) + 0.5, 0.5))
     limits = mover_difference(
         math.log(median),
         Interval(-math.inf, math.log(share.high), ""),

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from polyculture.stats._rows import Rows, row_sums
+from polyculture.stats._rows import Ints, Rows, row_sums
 from polyculture.stats.moments import Event, Moments, moments_of_rows
 
 __all__ = ["label_errors"]
@@ -67,7 +67,7 @@ def _first_not_positive(limit: Callable[[int], float], start: float, last: int) 
     return high
 
 
-def _prepared(rows: Rows, event: Event) -> tuple[Rows, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+def _prepared(rows: Rows, event: Event) -> tuple[Rows, Ints]:
     """Append, for each row with the event, an empty row in which its labels are the other way round."""
     happened = rows.failed if event == "all_fail" else rows.judged & ~rows.failed
     events = np.flatnonzero(row_sums(rows.judged & ~happened, np.ones(happened.shape[1])) == 0)
@@ -84,7 +84,7 @@ def _prepared(rows: Rows, event: Event) -> tuple[Rows, np.ndarray[tuple[int], np
     return longer, events.astype(np.int64)
 
 
-def _relabelled(rows: Rows, events: np.ndarray[tuple[int], np.dtype[np.int64]], share: float) -> Rows:
+def _relabelled(rows: Rows, events: Ints, share: float) -> Rows:
     """Move a share of the individuals of the event rows to the rows appended for them."""
     moved = {}
     for name in ("count", "weight", "weight_squared"):

@@ -1,0 +1,120 @@
+"""The p-value of the spread of group products when group labels are shuffled.
+
+Individuals are not shuffled one by one: counts of patterns are drawn, or, with many patterns, the rates themselves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from polyculture.stats._group_rates import GroupRates
+from polyculture.stats._rows import Floats, Ints
+
+__all__ = ["spread_p_value"]
+
+# Patterns times groups up to which counts are drawn, and numbers that the normal law may draw.
+_MOST_EXACT = 4000
+_BUDGET = 60_000_000
+_FEWEST_DRAWS = 99
+
+
+def spread_p_value(rates: GroupRates, rng: np.random.Generator, draws: int) -> tuple[float, str]:
+    """Return the share of shuffles whose spread is at least that of the data.
+
+    Parameters
+    ----------
+    rates : GroupRates
+        Of individuals of weight 1 without clusters.
+    rng : numpy.random.Generator
+        Source of the shuffles.
+    draws : int
+        Number of shuffles.
+
+    Returns
+    -------
+    p : float
+        With the data counted among the shuffles.
+    method : str
+        How labels were shuffled.
+    """
+    rows = rates.rows
+    both = np.concatenate([rows.judged, rows.failed], axis=1)
+    patterns, code = np.unique(np.packbits(both, axis=1), axis=0, return_inverse=True)
+    sizes = np.add.reduceat(rows.count, rates.starts[:-1])
+    if patterns.shape[0] * rates.kept.size <= _MOST_EXACT and rows.n < 1e9:
+        table = np.unpackbits(patterns, axis=1)[:, : both.shape[1]].astype(np.float64)
+        counts = np.rint(np.bincount(code.ravel(), rows.count)).astype(np.int64)
+        spreads = _by_counts(rates, table, counts, sizes, rng, draws)
+        method = f"{draws} shuffles of the group labels"
+    else:
+        used = int(np.clip(_BUDGET / rates.failed.size, _FEWEST_DRAWS, draws))
+        spreads = _by_normal_law(rates, sizes, rng, used)
+        method = f"{used} shuffles of the group labels, by the normal law of the rates"
+    observed = float(np.exp(rates.log_products - rates.log_expected).var(ddof=1))
+    extreme = int((spreads >= observed * (1.0 - 1e-9)).sum())
+    return (1 + extreme) / (1 + spreads.size), method
+
+
+def _by_counts(  # noqa: PLR0917 (the parts of one shuffle)
+    rates: GroupRates,
+    table: Floats,
+    counts: Ints,
+    sizes: Floats,
+    rng: np.random.Generator,
+    draws: int,
+) -> Floats:
+    """Deal individuals to the groups: what is left of each pattern is drawn without replacement."""
+    k = table.shape[1] // 2
+    left = np.repeat(counts[:, None], draws, axis=1)
+    people = np.full(draws, int(counts.sum()), dtype=np.int64)
+    logs = np.empty((sizes.size, draws))
+    for g in range(sizes.size):
+        dealt = left.copy() if g == sizes.size - 1 else _deal(left, people, int(sizes[g]), rng)
+        left -= dealt
+        people -= int(sizes[g])
+        both = dealt.T.astype(np.float64) @ table
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs[g] = (np.log(both[:, k:]) - np.log(both[:, :k])).sum(axis=1)
+    # A shuffled group in which a model judges nobody has no product; it counts as the expected one.
+    logs = np.where(np.isnan(logs), rates.log_expected, logs)
+    return np.asarray(np.exp(np.minimum(logs - rates.log_expected, 700.0)).var(axis=0, ddof=1))
+
+
+def _deal(
+    left: Ints,
+    people: Ints,
+    size: int,
+    rng: np.random.Generator,
+) -> Ints:
+    dealt = np.zeros_like(left)
+    wanted = np.full(people.shape, size, dtype=np.int64)
+    rest = people.copy()
+    for p in range(left.shape[0]):
+        rest -= left[p]
+        dealt[p] = rng.hypergeometric(left[p], rest, wanted)
+        wanted -= dealt[p]
+    return dealt
+
+
+def _by_normal_law(rates: GroupRates, sizes: Floats, rng: np.random.Generator, draws: int) -> Floats:
+    """Draw the rates of groups around the pooled ones, with the covariance of individuals."""
+    rows, k = rates.rows, rates.failed.shape[1]
+    pooled = rates.failed.sum(axis=0) / rates.judged.sum(axis=0)
+    judged_share = rates.judged.sum(axis=0) / rows.n
+    gram = np.zeros((k, k))
+    step = max(1, (1 << 19) // k)
+    for start in range(0, rows.count.size, step):
+        part = slice(start, start + step)
+        residual = (rows.failed[part] - rows.judged[part] * pooled) / judged_share
+        gram += (residual * rows.count[part][:, None]).T @ residual
+    values, vectors = np.linalg.eigh(gram / rows.n)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    share = sizes / sizes.sum()
+    spreads = np.empty(draws)
+    for d in range(draws):
+        noise = rng.standard_normal((sizes.size, k)) / np.sqrt(sizes)[:, None]
+        moved = (noise - share @ noise) @ root.T
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.clip(pooled + moved, 0.0, 1.0)).sum(axis=1)
+        spreads[d] = np.exp(np.minimum(logs - rates.log_expected, 700.0)).var(ddof=1)
+    return spreads

@@ -1,0 +1,339 @@
+"""Contrasts between groups: differences, ratios, tests of two rates, and the gap between many.
+
+Single groups are estimated in ``homogeneity``; corrections for several contrasts stand in ``multiplicity``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammaln, ndtr
+
+from polyculture.stats.homogeneity import CENSUS, NOBODY, ONE_MODEL, estimate, observed_size
+from polyculture.stats.intervals import (
+    Estimated,
+    Interval,
+    jeffreys,
+    mover_difference,
+    mover_ratio_log,
+    newcombe_difference,
+    no_interval,
+    undefined,
+)
+from polyculture.stats.moments import Moments
+
+__all__ = [
+    "Contrast",
+    "Gap",
+    "contrast",
+    "difference_of_rates",
+    "max_min_gap",
+    "ratio_of_rates",
+    "two_sample_p",
+]
+
+NO_EVENT_ELSEWHERE = "no event in the group compared with: the ratio does not exist"
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """One group against another, in points and as ratios.
+
+    Attributes
+    ----------
+    difference, ratio : Estimated
+        Of the shares of individuals with the event.
+    excess_difference : Estimated
+        Difference of the excesses, each against its own group's rates.
+    homogenization_ratio : Estimated
+        Ratio of the two H.
+    p_value : float or None
+        Of equal shares.
+    method : str
+        How the p-value was made, or why there is none.
+    signs_disagree : bool
+        Whether the excess is larger in one group and H in the other.
+    """
+
+    difference: Estimated
+    ratio: Estimated
+    excess_difference: Estimated
+    homogenization_ratio: Estimated
+    p_value: float | None
+    method: str
+    signs_disagree: bool
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The largest difference between groups, beside what shuffled group labels would show.
+
+    Attributes
+    ----------
+    difference : Estimated
+        Highest minus lowest rate; no interval.
+    ratio : Estimated
+        Lowest over highest rate (the reading of the four-fifths rule); no interval.
+    highest, lowest : int or None
+        Indices of the groups.
+    expected : float or None
+        Mean difference with shuffled labels: what groups of these sizes show with no difference.
+    p_value : float or None
+        Share of shuffles with at least this difference.
+    method : str
+        How, or why not.
+    """
+
+    difference: Estimated
+    ratio: Estimated
+    highest: int | None
+    lowest: int | None
+    expected: float | None
+    p_value: float | None
+    method: str
+
+
+def difference_of_rates(x1: float, n1: float, x2: float, n2: float) -> Estimated:
+    """Return ``x1 / n1 - x2 / n2`` with Newcombe's interval; undefined where a group is empty.
+
+    Examples
+    --------
+    >>> [round(number, 4) for number in difference_of_rates(56, 70, 48, 80)[:3]]
+    [0.2, 0.0524, 0.3339]
+    """
+    if n1 <= 0 or n2 <= 0:
+        return undefined(NOBODY)
+    return Estimated(x1 / n1 - x2 / n2, *newcombe_difference(x1, n1, x2, n2))
+
+
+def ratio_of_rates(x1: float, n1: float, x2: float, n2: float) -> Estimated:
+    """Return the ratio of two rates with a MOVER interval on the logarithm, from Jeffreys limits.
+
+    Undefined where the second rate is 0; at no event in the first group the interval is one-sided.
+
+    Examples
+    --------
+    >>> [round(number, 3) for number in ratio_of_rates(56, 70, 48, 80)[:3]]
+    [1.333, 1.08, 1.666]
+    """
+    if n1 <= 0 or n2 <= 0:
+        return undefined(NOBODY)
+    return _ratio(x1 / n1, jeffreys(x1, n1), x2 / n2, jeffreys(x2, n2))
+
+
+def two_sample_p(x1: float, n1: float, x2: float, n2: float) -> tuple[float | None, str]:
+    """Return the two-sided p-value of two equal rates.
+
+    Parameters
+    ----------
+    x1, n1, x2, n2 : float
+        Events and sizes; fractional where they are effective sizes.
+
+    Returns
+    -------
+    p : float or None
+        Conditional exact mid-p (twice the smaller tail) for whole numbers; the score test for effective sizes.
+    method : str
+        How, or why not.
+
+    Examples
+    --------
+    >>> p, method = two_sample_p(7, 20, 1, 20)
+    >>> round(p, 4), method
+    (0.0234, 'conditional exact mid-p')
+    """
+    if n1 <= 0 or n2 <= 0:
+        return None, NOBODY
+    whole = all(float(number).is_integer() for number in (x1, n1, x2, n2))
+    return _exact(int(x1), int(n1), int(x2), int(n2)) if whole else _score(x1, n1, x2, n2)
+
+
+def contrast(one: Moments, other: Moments, *, census: bool = False) -> Contrast:
+    """Return the contrast of one event between two groups of different individuals.
+
+    Parameters
+    ----------
+    one, other : Moments
+        Moments of the same event in both groups.
+    census : bool
+        Whether individuals are everyone: no intervals and no test.
+
+    Returns
+    -------
+    Contrast
+
+    Raises
+    ------
+    ValueError
+        If the events differ.
+
+    Notes
+    -----
+    With clusters or weights, effective sizes take the place of sizes. Clusters that reach over both groups make the
+    two estimates correlated; that is not used, which makes intervals wider where the correlation is positive.
+    """
+    if one.event != other.event:
+        raise ValueError(f"a contrast needs one event, got {one.event!r} and {other.event!r}.")
+    if one.n == 0 or other.n == 0:
+        nothing = undefined(NOBODY)
+        return Contrast(nothing, nothing, nothing, nothing, None, NOBODY, False)
+    first, second = (
+        estimate(one, census=census, count_label_errors=False),
+        estimate(other, census=census, count_label_errors=False),
+    )
+    excess = _excess_difference(first.difference, second.difference, census)
+    ratio_of_h = _homogenization_ratio(first.log10_ratio, second.log10_ratio, census)
+    return Contrast(
+        _difference(one, other, first.observed, census),
+        _ratio(one.observed, _interval(first.observed), other.observed, _interval(second.observed)),
+        excess,
+        ratio_of_h,
+        *_test(one, other, first.observed, second.observed, census),
+        signs_disagree=_disagree(excess, ratio_of_h),
+    )
+
+
+def max_min_gap(events: ArrayLike, n: ArrayLike, rng: np.random.Generator, draws: int = 999) -> Gap:
+    """Return the largest difference of rates between groups, and the one expected without any difference.
+
+    Parameters
+    ----------
+    events, n : array_like of int, shape (G,)
+        Events and individuals of each group; empty groups are left out.
+    rng : numpy.random.Generator
+        Source of the shuffles.
+    draws : int
+        Number of shuffles.
+
+    Returns
+    -------
+    Gap
+
+    Notes
+    -----
+    Shuffled labels give each group a multivariate hypergeometric share of the events. With many groups the largest
+    difference is never near 0, whatever the truth; hence the expected one beside it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gap = max_min_gap([5, 10, 30], [50, 100, 100], np.random.default_rng(0))
+    >>> round(gap.difference.value, 2), round(gap.ratio.value, 3), gap.highest, round(gap.expected, 2)
+    (0.2, 0.333, 2, 0.08)
+    """
+    x, size = np.asarray(events, dtype=np.int64), np.asarray(n, dtype=np.int64)
+    kept = np.flatnonzero(size > 0)
+    if kept.size < 2:
+        nothing = undefined("fewer than two groups with individuals: there is no gap")
+        return Gap(nothing, nothing, None, None, None, None, nothing.reason)
+    x, size = x[kept], size[kept]
+    rates = x / size
+    highest, lowest = int(np.argmax(rates)), int(np.argmin(rates))
+    gap = float(rates[highest] - rates[lowest])
+    reason = "a largest difference has no interval: see the one expected with no difference"
+    ratio = undefined("no event in any group: the ratio does not exist")
+    if rates[highest] > 0.0:
+        ratio = Estimated(float(rates[lowest] / rates[highest]), reason=reason)
+    shuffled = rng.multivariate_hypergeometric(size, int(x.sum()), size=draws, method="marginals") / size
+    gaps = shuffled.max(axis=1) - shuffled.min(axis=1)
+    p = (1 + int((gaps >= gap - 1e-12).sum())) / (1 + draws)
+    return Gap(
+        Estimated(gap, reason=reason),
+        ratio,
+        int(kept[highest]),
+        int(kept[lowest]),
+        float(gaps.mean()),
+        p,
+        f"{draws} shuffles of the group labels",
+    )
+
+
+def _exact(x1: int, n1: int, x2: int, n2: int) -> tuple[float, str]:
+    total, events = n1 + n2, x1 + x2
+    mean = n1 * (events / total)
+    sd = math.sqrt(mean * (n2 / total) * max(total - events, 0) / max(total - 1, 1))
+    low = max(0, events - n2, math.floor(mean - 9.5 * sd - 40.0))
+    high = min(n1, events, math.ceil(mean + 9.5 * sd + 40.0))
+    y = np.arange(low, high + 1, dtype=np.float64)
+    logs = -(gammaln(y + 1) + gammaln(n1 - y + 1) + gammaln(events - y + 1) + gammaln(n2 - events + y + 1))
+    law = np.exp(logs - logs.max())
+    law /= law.sum()
+    at = float(law[y == x1].sum()) / 2
+    p = 2.0 * min(float(law[y < x1].sum()) + at, float(law[y > x1].sum()) + at)
+    return float(np.clip(p, 1e-15, 1.0)), "conditional exact mid-p"
+
+
+def _score(x1: float, n1: float, x2: float, n2: float) -> tuple[float | None, str]:
+    pooled = (x1 + x2) / (n1 + n2)
+    variance = pooled * (1.0 - pooled) * (1.0 / n1 + 1.0 / n2)
+    if variance <= 0.0:
+        return 1.0, "both rates are 0 or 1"
+    p = 2.0 * float(ndtr(-abs(x1 / n1 - x2 / n2) / math.sqrt(variance)))
+    return max(p, 1e-15), "score test with effective sizes"
+
+
+def _test(one: Moments, other: Moments, first: Estimated, second: Estimated, census: bool) -> tuple[float | None, str]:
+    if census:
+        return None, CENSUS
+    if first.low is None or second.low is None:
+        return None, first.reason or second.reason
+    if one.rows.plain and other.rows.plain:
+        return two_sample_p(one.events, one.n, other.events, other.n)
+    sizes = observed_size(one), observed_size(other)
+    return _score(one.observed * sizes[0], sizes[0], other.observed * sizes[1], sizes[1])
+
+
+def _difference(one: Moments, other: Moments, first: Estimated, census: bool) -> Estimated:
+    value = one.observed - other.observed
+    if census or first.low is None:
+        return Estimated(value, reason=CENSUS if census else first.reason)
+    sizes = observed_size(one), observed_size(other)
+    limits = newcombe_difference(one.observed * sizes[0], sizes[0], other.observed * sizes[1], sizes[1])
+    return Estimated(value, *limits)
+
+
+def _ratio(p1: float, iv1: Interval, p2: float, iv2: Interval) -> Estimated:
+    if p2 <= 0.0:
+        return undefined(NO_EVENT_ELSEWHERE)
+    if p1 <= 0.0:
+        if iv1.high is None or iv2.low is None or iv2.low <= 0.0:
+            return Estimated(0.0, reason=iv1.reason or iv2.reason)
+        # MOVER for a ratio at a first estimate of 0 (Donner and Zou 2012).
+        low = min(iv2.low, p2)
+        return Estimated(0.0, 0.0, iv1.high / math.sqrt(low * (2.0 * p2 - low)), "MOVER, one-sided")
+    return Estimated(p1 / p2, *mover_ratio_log(p1, iv1, p2, iv2))
+
+
+def _excess_difference(one: Estimated, other: Estimated, census: bool) -> Estimated:
+    if one.value is None or other.value is None:
+        return undefined(one.reason or other.reason)
+    limits = (
+        no_interval(CENSUS) if census else mover_difference(one.value, _interval(one), other.value, _interval(other))
+    )
+    return Estimated(one.value - other.value, *limits)
+
+
+def _homogenization_ratio(one: Estimated, other: Estimated, census: bool) -> Estimated:
+    """Ratio of two H, from their intervals on the logarithm (base 10)."""
+    if one.value is None or other.value is None:
+        return undefined(one.reason or other.reason or ONE_MODEL)
+    logs = no_interval(CENSUS) if census else mover_difference(one.value, _interval(one), other.value, _interval(other))
+    value = one.value - other.value
+    if abs(value) > 300.0:
+        return undefined("too large or too small for a number")
+    if logs.low is None or logs.high is None or logs.high > 300.0:
+        return Estimated(10.0**value, reason=logs.reason or "the upper limit is too large for a number")
+    return Estimated(10.0**value, 10.0**logs.low, 10.0**logs.high, "MOVER on logarithms")
+
+
+def _disagree(excess: Estimated, ratio: Estimated) -> bool:
+    if excess.value is None or ratio.value is None or ratio.value <= 0.0:
+        return False
+    return excess.value * math.log(ratio.value) < 0.0
+
+
+def _interval(estimated: Estimated) -> Interval:
+    return Interval(estimated.low, estimated.high, estimated.method, estimated.reason)
