@@ -74,6 +74,8 @@ def corrected_ratios(rates: GroupRates) -> Corrected:
             _log_without(units.failed, rates.failed[g], units),
         )
         expected = _log_without(units.failed, pooled[1], units) - _log_without(units.judged, pooled[0], units)
+        if np.isneginf(expected).any():
+            return Corrected(None, None, None, "a model has all its failures in one individual or cluster")
         product = lost_failed - lost_judged
         own[g] = float(factor @ (ratios[g] - np.exp(log_ratios[g] + product - expected)))
         through_expected[g] = float(factor @ (1.0 - np.exp(-expected)))

@@ -114,24 +114,38 @@ def group_rates(  # noqa: PLR0917 (the columns of one table)
 
 
 def relative_biases(rates: GroupRates) -> Floats:
-    """Return the estimated relative bias of each positive product, from the covariances of its rates.
+    """Return the estimated relative bias of each group's product, from the covariances of its rates.
 
     A product of k estimated rates is too large by sum_{j<l} cov(f_j, f_l) / (f_j f_l), relatively: for one set of
     individuals sum_{j<l} (f_jl / (f_j f_l) - 1) / n. With clusters or weights it grows as the variance of the
-    logarithm of the product does.
+    logarithm of the product does. A group with a rate of 0 or 1 shows no covariance of its own, and takes that of
+    everyone.
     """
-    result = []
-    for g in np.flatnonzero(np.isfinite(rates.log_products)):
-        part = rates.group(int(g))
-        inverse = 1.0 / rates.failed[g]
-        share = 1.0 / rates.judged[g]
-        influence = row_sums(part.failed, inverse) - row_sums(part.judged, share)
-        squares = row_sums(part.failed, inverse**2 - 2 * inverse * share) + row_sums(part.judged, share**2)
-        simple = float(part.weight_squared @ influence**2)
-        own = float(part.weight_squared @ squares)
-        scale = float(rates.var_log_products[g]) / simple if simple > 0.0 else 1.0
-        result.append((simple - own) / 2.0 * scale)
-    return np.array(result)
+    rows = rates.rows
+    everyone = _excess_covariance(rows, rates.judged.sum(axis=0), rates.failed.sum(axis=0)) * rows.total_weight
+    result = np.empty(rates.kept.size)
+    for g in range(rates.kept.size):
+        degenerate = (rates.failed[g] <= 0.0) | (rates.failed[g] >= rates.judged[g])
+        if degenerate.any():
+            result[g] = everyone / float(rates.judged[g].mean())
+            continue
+        part = rates.group(g)
+        own = _excess_covariance(part, rates.judged[g], rates.failed[g])
+        simple = _simple_variance(part, rates.judged[g], rates.failed[g])
+        result[g] = own * (float(rates.var_log_products[g]) / simple if simple > 0.0 else 1.0)
+    return np.abs(result)
+
+
+def _simple_variance(part: Rows, judged: Floats, failed: Floats) -> float:
+    influence = row_sums(part.failed, 1.0 / failed) - row_sums(part.judged, 1.0 / judged)
+    return float(part.weight_squared @ influence**2)
+
+
+def _excess_covariance(part: Rows, judged: Floats, failed: Floats) -> float:
+    """Return sum_{j<l} cov(f_j, f_l) / (f_j f_l), individuals taken as independent."""
+    inverse, share = 1.0 / failed, 1.0 / judged
+    squares = row_sums(part.failed, inverse**2 - 2 * inverse * share) + row_sums(part.judged, share**2)
+    return (_simple_variance(part, judged, failed) - float(part.weight_squared @ squares)) / 2.0
 
 
 def _sorted(rows: Rows, cells: Ints, n_groups: int) -> tuple[Rows, Ints]:

@@ -36,6 +36,7 @@ LARGEST_RELATIVE_BIAS = 0.25
 """Above this estimated relative bias of a group's product the figures are marked unreliable."""
 
 _LARGEST_LOG = 709.0
+_NO_SPREAD_INTERVAL = "a spread has no interval: see its p-value"
 
 
 @dataclass(frozen=True)
@@ -156,11 +157,13 @@ def group_homogenization(  # noqa: PLR0917 (the columns of one table)
     values = _plain(rates)
     products = np.exp(rates.log_products)
     one = "one group: there is no spread"
-    spread = undefined(one) if products.size < 2 else Estimated(float(products.var(ddof=1)), reason="no interval")
+    spread = undefined(one) if products.size < 2 else Estimated(float(products.var(ddof=1)), reason=_NO_SPREAD_INTERVAL)
     spread_corrected = undefined(one)
     if spread.value is not None:
         sampling = float((products**2 * rates.var_log_products).mean())
-        spread_corrected = Estimated(spread.value - sampling, reason="no interval", method="less sampling variance")
+        spread_corrected = Estimated(
+            spread.value - sampling, reason=_NO_SPREAD_INTERVAL, method="less sampling variance"
+        )
     return GroupHomogenizationEstimate(
         groups=len(rates.kept),
         left_out=rates.left_out,
