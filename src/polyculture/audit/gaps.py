@@ -59,18 +59,18 @@ def gaps(view: View, everyone: View, settings: Settings) -> tuple[GapRecord, ...
             for group in partition(everyone.tally, (column,)).groups
             if not group.unknown and everyone.individuals(group.cells) >= max(settings.min_cell, 1)
         ]
-        difference, ratio, shuffled, ends = systemic_gap(view, groups, settings, column)
+        systemic = systemic_gap(view, groups, settings, column)
         found.append(
             GapRecord(
                 by=(column,),
                 groups=len(groups),
                 models=model_gaps(everyone, groups, settings),
-                systemic_failure_difference=difference,
-                systemic_failure_ratio=ratio,
-                expected_with_no_difference=shuffled[0],
-                p_value=shuffled[1],
-                highest=ends[0],
-                lowest=ends[1],
+                systemic_failure_difference=systemic.difference,
+                systemic_failure_ratio=systemic.ratio,
+                expected_with_no_difference=systemic.expected,
+                p_value=systemic.p_value,
+                highest=systemic.highest,
+                lowest=systemic.lowest,
                 selection=everyone.tally.selection,
             )
         )
@@ -141,7 +141,9 @@ def _model_gap(name: str, figures: Sequence[Statistic]) -> ModelGap:
     )
 
 
-def differences(rates: Rates, labels: Sequence[str], what: str, *, census: bool = False) -> list[Statistic]:
+def differences(
+    rates: Rates, labels: Sequence[str], what: str, *, census: bool = False, note: str = ""
+) -> list[Statistic]:
     """Return the largest minus the smallest group's rate of each model.
 
     Parameters
@@ -154,6 +156,8 @@ def differences(rates: Rates, labels: Sequence[str], what: str, *, census: bool 
         Which rate, for reasons.
     census : bool
         Leave intervals out.
+    note : str
+        Appended to the method.
 
     Returns
     -------
@@ -164,20 +168,20 @@ def differences(rates: Rates, labels: Sequence[str], what: str, *, census: bool 
     value = rates.share.max(axis=0) - rates.share.min(axis=0)
     low = np.maximum(rates.low.max(axis=0) - rates.high.min(axis=0), 0.0)
     high = rates.high.max(axis=0) - rates.low.min(axis=0)
-    return _with_limits(rates, labels, what, (value, low, high), census=census)
+    return _with_limits(rates, labels, what, (value, low, high), census=census, note=note)
 
 
-def ratios(rates: Rates, labels: Sequence[str], what: str, *, census: bool = False) -> list[Statistic]:
+def ratios(rates: Rates, labels: Sequence[str], what: str, *, census: bool = False, note: str = "") -> list[Statistic]:
     """Return the smallest over the largest group's rate of each model; see `differences`."""
     with np.errstate(invalid="ignore", divide="ignore"):
         value = rates.share.min(axis=0) / rates.share.max(axis=0)
         low = rates.low.min(axis=0) / rates.high.max(axis=0)
         high = np.fmin(rates.high.min(axis=0) / rates.low.max(axis=0), 1.0)
-    return _with_limits(rates, labels, what, (value, low, high), census=census)
+    return _with_limits(rates, labels, what, (value, low, high), census=census, note=note)
 
 
 def _with_limits(
-    rates: Rates, labels: Sequence[str], what: str, limits: tuple[np.ndarray, ...], *, census: bool
+    rates: Rates, labels: Sequence[str], what: str, limits: tuple[np.ndarray, ...], *, census: bool, note: str
 ) -> list[Statistic]:
     from polyculture.stats.intervals import Interval
 
@@ -193,7 +197,7 @@ def _with_limits(
             found.append(statistic(float(value), reason=reason))
         else:
             method = f"joint limits of {len(labels)} groups (Sidak)"
-            found.append(statistic(float(value), Interval(float(low), float(high), method)))
+            found.append(statistic(float(value), Interval(float(low), float(high), method), note=note))
     return found
 
 

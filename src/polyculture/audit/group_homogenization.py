@@ -105,9 +105,9 @@ def homogenization(everyone: View, groups: Partition, settings: Settings) -> Gro
         uniform_corrected=from_estimated(found.uniform_corrected),
         worst_corrected=from_estimated(found.worst_corrected),
         spread_corrected=from_estimated(found.spread_corrected),
-        spread_p_value=found.spread_p_value,
-        relative_bias=found.relative_bias,
-        reliable=found.reliable,
+        spread_p_value=number(found.spread_p_value),
+        relative_bias=number(found.relative_bias),
+        reliable=bool(found.reliable),
         left_out={reason: count for reason, count in left_out.items() if count},
     )
 

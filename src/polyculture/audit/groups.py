@@ -8,9 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import msgspec
-import numpy as np
-
 from polyculture.audit.outcome import Measured, measure
 from polyculture.audit.profile import profile
 from polyculture.audit.proportion import SAMPLED, design_shares, flag_design, plain_shares, scaled
@@ -128,13 +125,3 @@ def group_models(everyone: View, cells: Sequence[int], settings: Settings) -> tu
 def known_cells(figures: Sequence[GroupFigures]) -> list[int]:
     """Return the cells of all groups whose values are known, also of those that are too small to report."""
     return sorted(int(cell) for f in figures if not f.group.unknown for cell in f.group.cells)
-
-
-def with_contrast(figures: GroupFigures, **changes: object) -> GroupRecord:
-    """Return the record of a group with some fields replaced."""
-    return msgspec.structs.replace(figures.record, **changes)
-
-
-def sizes(figures: Sequence[GroupFigures]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return the number of individuals of each group."""
-    return np.array([f.record.individuals for f in figures], dtype=np.int64)

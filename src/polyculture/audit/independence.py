@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from polyculture.audit.proportion import number
 from polyculture.audit.records import NullRecord
 from polyculture.audit.settings import CENSUS
 
@@ -57,14 +58,15 @@ def independence_p(
     rng = settings.generator(_QUESTION[moments.event], names)
     rows = individuals.rows
     if individuals.exact is None or not (rows.plain and rows.complete) or moments.judged_most <= 1:
-        return event_p_value(moments, rng)
+        p, method = event_p_value(moments, rng)
+        return number(p), method
     # The patterns are a sample, but what this test rests on is counted on everyone.
     events, failures, n = individuals.totals(moments.event)[0], individuals.failed, individuals.individuals
-    if moments.event == "all_fail":
-        return mid_p_all_fail(events, failures, n)
-    if moments.event == "none_fail":
-        return mid_p_none_fail(events, failures, n)
-    return mid_p_same(events, failures, n, rng)
+    if moments.event == "same":
+        p, method = mid_p_same(events, failures, n, rng)
+    else:
+        p, method = {"all_fail": mid_p_all_fail, "none_fail": mid_p_none_fail}[moments.event](events, failures, n)
+    return number(p), method
 
 
 def profile_p(individuals: Slice, settings: Settings) -> float | None:
@@ -88,7 +90,7 @@ def profile_p(individuals: Slice, settings: Settings) -> float | None:
     rows = individuals.rows
     if settings.census or not rows.plain or not len(rows.count):
         return None
-    return profile_p_value(rows.judged, rows.failed, rows.count, settings.generator("profile"))[0]
+    return number(profile_p_value(rows.judged, rows.failed, rows.count, settings.generator("profile"))[0])
 
 
 def independence(individuals: Slice, systemic_failure: Outcome) -> tuple[NullRecord, ...]:

@@ -103,7 +103,7 @@ def _of_the_data(tally: Tally, *, complete: bool) -> Iterator[str]:
     if not tally.exact:
         yield (
             "There are too many failure patterns to keep all of them: what is marked sampled rests on "
-            f"{tally.sampled:,} individuals drawn evenly; rates, profiles and systemic failures are counted on everyone."
+            f"{tally.sampled:,} individuals drawn evenly; rates, profiles and systemic failures count everyone."
         )
         if tally.has_no_answer():
             yield "The other reading of no answer is not shown: it needs the patterns of all individuals."

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polyculture.audit.independence import independence_p
-from polyculture.audit.proportion import SAMPLED, from_estimated
+from polyculture.audit.proportion import SAMPLED, from_estimated, number
 from polyculture.audit.records import Outcome
 from polyculture.audit.rows import Rows
 
@@ -54,7 +54,7 @@ def measure(individuals: Slice, event: Event, settings: Settings, names: Sequenc
     from polyculture.stats.homogeneity import estimate
 
     moments = slice_moments(individuals, event)
-    found = estimate(moments, census=settings.census)
+    found = estimate(moments, census=settings.census, count_label_errors=individuals.exact is None)
     p_value, p_method = independence_p(individuals, moments, settings, names)
     note = SAMPLED if individuals.exact else ""
     count, _ = individuals.totals(event)
@@ -62,14 +62,14 @@ def measure(individuals: Slice, event: Event, settings: Settings, names: Sequenc
         count=count,
         individuals=individuals.individuals,
         observed=from_estimated(found.observed),
-        expected=found.expected.value,
+        expected=number(found.expected.value),
         expected_interval=from_estimated(found.expected, note=note),
         difference=from_estimated(found.difference, note=note),
         ratio=from_estimated(found.ratio, note=note),
-        ceiling=found.ceiling,
+        ceiling=number(found.ceiling),
         ceiling_share=from_estimated(found.ceiling_share, note=note),
         log10_ratio=from_estimated(found.log10_ratio, note=note),
-        log10_expected=found.log10_expected,
+        log10_expected=number(found.log10_expected),
         label_errors=found.label_errors,
         p_value=p_value,
         p_method=p_method,

@@ -50,12 +50,12 @@ def statistic(value: float | None, interval: Interval | None = None, *, reason: 
     if value is None or not math.isfinite(value):
         return undefined(reason or "the number is not finite")
     if interval is None or (interval.low is None and interval.high is None):
-        return Statistic(value=value, reason=reason or UNSET)
+        return Statistic(value=float(value), reason=reason or UNSET)
     low, high = _finite(interval.low), _finite(interval.high)
     if not reason and (low is None or high is None):
         reason = "one-sided: the other limit does not exist"
     method = f"{interval.method}, {note}" if note else interval.method
-    return Statistic(value=value, low=low, high=high, method=method, reason=reason or UNSET)
+    return Statistic(value=float(value), low=low, high=high, method=method, reason=reason or UNSET)
 
 
 def from_estimated(estimated: Estimated, *, note: str = "") -> Statistic:
@@ -76,7 +76,12 @@ def interval_of(statistic: Statistic) -> Interval:
 
 
 def _finite(limit: float | None) -> float | None:
-    return limit if limit is not None and math.isfinite(limit) else None
+    return float(limit) if limit is not None and math.isfinite(limit) else None
+
+
+def number(value: float | None) -> float | None:
+    """Return a plain float, which JSON can hold, of what may be numpy's; None where undefined or NaN."""
+    return None if value is None or math.isnan(value) else float(value)
 
 
 @dataclass(frozen=True)

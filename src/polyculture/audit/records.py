@@ -102,7 +102,8 @@ class Outcome(Record, frozen=True, kw_only=True):
     ``ratio`` of systemic failure is the individual homogenization H. ``ceiling`` is the largest ratio that
     these failure rates allow, ``ceiling_share`` is difference / (largest possible difference).
     ``label_errors`` is the number of events that would have to be label errors before the interval of the
-    difference reaches 0 (0 where it already does). ``p_value`` tests independence given the models' margins, two-sided, mid-p.
+    difference reaches 0 (0 where it already does). ``p_value`` tests independence given the models' margins,
+    two-sided, mid-p.
     """
 
     count: int

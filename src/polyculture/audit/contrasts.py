@@ -1,0 +1,106 @@
+"""Each group against everyone else whose group is known, with tests corrected for their number.
+
+The comparison of two sets of individuals stands in ``stats.contrasts``; here it is decided who is compared.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from polyculture.audit.groups import REPORTED, GroupFigures, known_cells
+from polyculture.audit.outcome import slice_moments
+from polyculture.audit.proportion import SAMPLED, from_estimated, number
+from polyculture.audit.records import Contrast
+from polyculture.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyculture.audit.records import GroupRecord
+    from polyculture.audit.settings import Settings
+    from polyculture.audit.view import View
+    from polyculture.stats.homogeneity import Moments
+
+
+def contrasted(view: View, partitions: Sequence[Sequence[GroupFigures]], settings: Settings) -> tuple[GroupRecord, ...]:
+    """Put a contrast beside the figures of every reported group.
+
+    Parameters
+    ----------
+    view : View
+        The individuals of the headline.
+    partitions : sequence of sequence of GroupFigures
+        The groups of each partition.
+    settings : Settings
+        Census, and how p-values are corrected.
+
+    Returns
+    -------
+    tuple of GroupRecord
+        All groups of all partitions in their order. ``p_adjusted`` is corrected over all contrasts of the audit.
+
+    Raises
+    ------
+    UsageError
+        If the correction is unknown.
+    """
+    contrasts = [_contrasts(view, figures, settings) for figures in partitions]
+    adjusted = iter(_adjusted([c.p_value for each in contrasts for c in each if c is not None], settings))
+    return tuple(
+        f.record
+        if c is None
+        else msgspec.structs.replace(f.record, contrast=msgspec.structs.replace(c, p_adjusted=next(adjusted)))
+        for figures, each in zip(partitions, contrasts, strict=True)
+        for f, c in zip(figures, each, strict=True)
+    )
+
+
+def _adjusted(p_values: Sequence[float | None], settings: Settings) -> list[float | None]:
+    from polyculture.stats.multiplicity import benjamini_hochberg, holm
+
+    corrections = {"bh": benjamini_hochberg, "holm": holm}
+    if settings.correction not in corrections:
+        raise UsageError(
+            f"There is no correction {settings.correction!r}.",
+            hint="Use 'bh' (Benjamini-Hochberg) or 'holm'.",
+        )
+    adjusted = corrections[settings.correction](p_values)
+    return [number(p) for p in adjusted]
+
+
+def _contrasts(view: View, figures: Sequence[GroupFigures], settings: Settings) -> list[Contrast | None]:
+    known = known_cells(figures)
+    moments = {f.group.cells: f.systemic.moments for f in figures if f.systemic is not None}
+    found: list[Contrast | None] = []
+    for f in figures:
+        others = tuple(sorted(set(known) - set(f.group.cells)))
+        if f.systemic is None or f.record.status != REPORTED or not others:
+            found.append(None)
+            continue
+        # With two groups, everyone else is the other group, which was measured already.
+        rest = moments.get(others)
+        if rest is None:
+            rest = slice_moments(view.rest(known, f.group.cells), "all_fail")
+        found.append(_contrast(f.systemic.moments, rest, settings, sampled=not view.tally.exact))
+    return found
+
+
+def _contrast(ours: Moments, rest: Moments, settings: Settings, *, sampled: bool) -> Contrast | None:
+    from polyculture.stats.contrasts import contrast
+
+    if rest.n == 0:
+        return None
+    found = contrast(ours, rest, census=settings.census)
+    note = SAMPLED if sampled else ""
+    return Contrast(
+        difference=from_estimated(found.difference),
+        ratio=from_estimated(found.ratio),
+        excess_difference=from_estimated(found.excess_difference, note=note),
+        homogenization_ratio=from_estimated(found.homogenization_ratio, note=note),
+        p_value=number(found.p_value),
+        p_adjusted=None,
+        method=f"systemic failure against everyone else: {found.method}",
+        signs_disagree=bool(found.signs_disagree),
+    )

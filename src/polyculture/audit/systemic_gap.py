@@ -1,0 +1,107 @@
+"""The gap in systemic failure between the groups of a column, and the one that shuffled labels would show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from polyculture.audit.gap_rates import Rates
+from polyculture.audit.proportion import SAMPLED, Design, design_limits, flag_design, number, scaled
+from polyculture.audit.records import Statistic, undefined
+from polyculture.audit.sums import ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyculture.audit.partition import Group
+    from polyculture.audit.settings import Settings
+    from polyculture.audit.view import Slice, View
+
+_LARGEST_SHUFFLED = 10**9  # numpy deals out fewer individuals than this
+_DRAWS = 1999
+
+
+@dataclass(frozen=True)
+class SystemicGap:
+    """Largest minus smallest, smallest over largest, and what shuffled labels show of the former."""
+
+    difference: Statistic
+    ratio: Statistic
+    expected: float | None
+    p_value: float | None
+    highest: dict[str, str | None]
+    lowest: dict[str, str | None]
+
+
+def systemic_gap(view: View, groups: Sequence[Group], settings: Settings, column: str) -> SystemicGap:
+    """Measure the gap in systemic failure between groups.
+
+    Parameters
+    ----------
+    view : View
+        The individuals of the headline.
+    groups : sequence of Group
+        Known groups with enough individuals.
+    settings : Settings
+        Seed and census.
+    column : str
+        Whose groups they are, for the shuffles.
+
+    Returns
+    -------
+    SystemicGap
+        The expected gap and its p-value are None for a census, and for weighted or clustered individuals, who
+        may not be shuffled one by one.
+    """
+    from polyculture.audit.gaps import ONE_GROUP, differences, ratios
+
+    slices = [view.group(group.cells) for group in groups]
+    present = [(group, ours) for group, ours in zip(groups, slices, strict=True) if ours.individuals]
+    if len(present) < 2:
+        missing = undefined(ONE_GROUP)
+        return SystemicGap(missing, missing, None, None, {}, {})
+    rates = _rates([ours for _, ours in present])
+    labels = [group.label for group, _ in present]
+    note = "" if view.tally.exact else SAMPLED
+    expected, p_value = _shuffled([ours for _, ours in present], settings, column)
+    share = rates.share[:, 0]
+    return SystemicGap(
+        difference=differences(rates, labels, "systemic failure", census=settings.census, note=note)[0],
+        ratio=ratios(rates, labels, "systemic failure", census=settings.census, note=note)[0],
+        expected=expected,
+        p_value=p_value,
+        highest=present[int(np.argmax(share))][0].by,
+        lowest=present[int(np.argmin(share))][0].by,
+    )
+
+
+def _rates(slices: Sequence[Slice]) -> Rates:
+    from polyculture.stats.multiplicity import sidak_level
+
+    level = sidak_level(len(slices))
+    parts = []
+    for ours in slices:
+        count, share = ours.totals("all_fail")
+        total = np.array([ours.individuals], dtype=np.int64)
+        if ours.rows.plain:
+            design = Design(ratio(np.array([count]), total), total.astype(np.float64))
+        else:
+            flags = ours.rows.event("all_fail")[:, None]
+            design = flag_design(flags, np.ones_like(flags), ours.rows)
+            if ours.exact:
+                design = scaled(design, np.array([share]), ours.individuals / max(ours.rows.individuals, 1))
+        parts.append((design.share, total, *design_limits(design, total, level=level)))
+    return Rates(*(np.stack(column) for column in zip(*parts, strict=True)))
+
+
+def _shuffled(slices: Sequence[Slice], settings: Settings, column: str) -> tuple[float | None, float | None]:
+    from polyculture.stats.contrasts import max_min_gap
+
+    sizes = [ours.individuals for ours in slices]
+    if settings.census or not all(ours.rows.plain for ours in slices) or sum(sizes) >= _LARGEST_SHUFFLED:
+        return None, None
+    events = [ours.totals("all_fail")[0] for ours in slices]
+    gap = max_min_gap(events, sizes, settings.generator("gaps", (column,)), _DRAWS)
+    return number(gap.expected), number(gap.p_value)
