@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polyculture.audit.partition import partition
-from polyculture.audit.proportion import from_estimated
+from polyculture.audit.proportion import from_estimated, number
 from polyculture.audit.records import GroupHomogenization
 
 if TYPE_CHECKING:
@@ -69,10 +69,10 @@ def homogenization(everyone: View, groups: Partition, settings: Settings) -> Gro
     from polyculture.stats.group_homogenization import group_homogenization
 
     known = [group for group in groups.groups if not group.unknown]
-    number = np.full(len(everyone.tally.cells), -1, dtype=np.int64)
+    place_of = np.full(len(everyone.tally.cells), -1, dtype=np.int64)
     for place, group in enumerate(known):
-        number[list(group.cells)] = place
-    of_row = number[everyone.tally.patterns.cell]
+        place_of[list(group.cells)] = place
+    of_row = place_of[everyone.tally.patterns.cell]
     inside = of_row >= 0
     rows = everyone.rows if inside.all() else everyone.rows.take(inside)
     found = group_homogenization(
