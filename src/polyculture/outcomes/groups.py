@@ -77,7 +77,7 @@ def _bin_label(index: int, edges: Sequence[float]) -> str:
     if not edges:
         return "all"
     shown = [f"{edge:g}" for edge in edges]
-    labels = [f"up to {shown[0]}", *(f"over {a} to {b}" for a, b in pairwise(shown)), f"over {shown[-1]}"]
+    labels = [f"{shown[0]} or less", *(f"over {a} to {b}" for a, b in pairwise(shown)), f"over {shown[-1]}"]
     return labels[index]
 
 

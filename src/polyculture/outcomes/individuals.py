@@ -14,8 +14,9 @@ import narwhals as nw
 from polyculture.errors import ValueInDataError
 from polyculture.outcomes.cells import Cell, cell_of
 from polyculture.outcomes.counting import count_true, fetch_rows
-from polyculture.outcomes.masks import WORD_BITS, Masks, masks_of_cells
+from polyculture.outcomes.masks import WORD_BITS, Masks, masks_of_cells, masks_of_words
 from polyculture.outcomes.outcomes import Outcomes
+from polyculture.outcomes.survey import Survey
 
 __all__ = ["Individuals", "individuals_of"]
 
@@ -40,8 +41,8 @@ class Individuals:
     reasons: dict[str, dict[str, int]]
 
 
-def individuals_of(outcomes: Outcomes) -> Individuals:
-    """Bring outcomes to one row an individual.
+def individuals_of(outcomes: Outcomes, survey: Survey | None = None) -> Individuals:
+    """Bring outcomes to one row an individual; ``survey`` defaults to the full one.
 
     Raises
     ------
@@ -49,9 +50,10 @@ def individuals_of(outcomes: Outcomes) -> Individuals:
         If an individual of a long table has two values in a group, label, weight or cluster column.
     """
     frame, mapping = outcomes.frame, outcomes.mapping
-    if outcomes.survey.left_out.get("no label"):
+    survey = outcomes.survey if survey is None else survey
+    if survey.left_out.get("no label"):
         frame = frame.filter(~nw.col(str(mapping.label)).is_null())
-    constants = _constants(outcomes)
+    constants = _constants(outcomes, survey)
     if mapping.long:
         cell = _long_cell(outcomes)
         rows = frame.filter(
@@ -61,14 +63,14 @@ def individuals_of(outcomes: Outcomes) -> Individuals:
         reasons = _long_reasons(outcomes, rows, cell)
         constants = {key: nw.col(key) for key in constants}
     else:
-        cells = tuple(_wide_cell(outcomes, name) for name in outcomes.models)
+        cells = tuple(_wide_cell(outcomes, survey, name) for name in outcomes.models)
         masks, reasons = masks_of_cells(cells), _wide_reasons(frame, outcomes.models, cells)
     return Individuals(
         frame=frame,
         masks=masks,
         groups=tuple(constants[f"__group_{i}"] for i in range(len(outcomes.groups))),
         label_class=constants.get("__label_class"),
-        selection=_selection(outcomes),
+        selection=_selection(outcomes, survey),
         count=None if mapping.count is None else nw.col(mapping.count).cast(nw.Int64),
         weight=constants.get("__weight"),
         cluster=constants.get("__cluster"),
@@ -76,14 +78,14 @@ def individuals_of(outcomes: Outcomes) -> Individuals:
     )
 
 
-def _constants(outcomes: Outcomes) -> dict[str, nw.Expr]:
+def _constants(outcomes: Outcomes, survey: Survey) -> dict[str, nw.Expr]:
     """Return what is one value an individual: groups, label class, weight, cluster."""
     mapping = outcomes.mapping
     constants = {
         f"__group_{i}": group.expr(outcomes.schema, outcomes.edges.get(group.name))
         for i, group in enumerate(outcomes.groups)
     }
-    positive = _positive(outcomes)
+    positive = _positive(outcomes, survey)
     if positive is not None:
         constants["__label_class"] = nw.col(str(mapping.label)) == positive
     if mapping.weight is not None:
@@ -93,10 +95,10 @@ def _constants(outcomes: Outcomes) -> dict[str, nw.Expr]:
     return constants
 
 
-def _positive(outcomes: Outcomes) -> Any:
+def _positive(outcomes: Outcomes, survey: Survey) -> Any:
     """Return the label value called positive, or None where labels and answers are not just two values."""
-    values = outcomes.survey.label_values
-    if len(values) != 2 or not outcomes.survey.predictions_in_labels:
+    values = survey.label_values
+    if len(values) != 2 or not survey.predictions_in_labels:
         return None
     if outcomes.mapping.positive is None:
         return max(values)
@@ -109,8 +111,8 @@ def _positive(outcomes: Outcomes) -> Any:
     )
 
 
-def _selection(outcomes: Outcomes) -> str:
-    positive = _positive(outcomes)
+def _selection(outcomes: Outcomes, survey: Survey) -> str:
+    positive = _positive(outcomes, survey)
     if positive is not None:
         return f"predicted {positive!r}"
     return f"not decided {outcomes.rule.argument!r}" if outcomes.rule.kind == "decision" else ""
@@ -128,15 +130,15 @@ def _label(outcomes: Outcomes) -> tuple[nw.Expr, Any] | None:
     return None if name is None else (nw.col(name), outcomes.schema[name])
 
 
-def _wide_cell(outcomes: Outcomes, name: str) -> Cell:
+def _wide_cell(outcomes: Outcomes, survey: Survey, name: str) -> Cell:
     value, dtype = nw.col(name), outcomes.schema[name]
     return cell_of(
         value,
         dtype,
         outcomes.mapping,
         outcomes.rule,
-        has_nulls=outcomes.survey.nulls[name] > 0,
-        has_nan=outcomes.survey.nans[name] > 0,
+        has_nulls=survey.nulls[name] > 0,
+        has_nan=survey.nans[name] > 0,
         label=_label(outcomes),
         threshold=None if not outcomes.thresholds else nw.lit(outcomes.thresholds[name]),
         columns=_columns(outcomes, value, dtype),
@@ -206,7 +208,8 @@ def _by_individual(
     # Sums may come back wider than they went in.
     grouped = grouped.with_columns(*[nw.col(name).cast(nw.Int64) for name in words])
     chosen = {state: tuple(nw.col(name) for name in words if name.startswith(f"__{state}_")) for state in states}
-    return grouped, Masks(chosen["judged"], chosen["failed"], chosen["no_answer"] or None)
+    silent = chosen["no_answer"] or None
+    return grouped, masks_of_words(chosen["judged"], chosen["failed"], silent, len(outcomes.models))
 
 
 def _check_constant(outcomes: Outcomes, grouped: nw.LazyFrame[Any], constants: dict[str, nw.Expr]) -> None:

@@ -52,8 +52,11 @@ class Survey:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
-def survey_of(outcomes: Outcomes) -> Survey:
+def survey_of(outcomes: Outcomes, *, models: bool = True) -> Survey:
     """Run the pass and raise what is wrong with the data.
+
+    With ``models=False`` the models' columns are not read, and are taken to be complete: only for a
+    caller that checks this in a pass of its own.
 
     Raises
     ------
@@ -64,11 +67,12 @@ def survey_of(outcomes: Outcomes) -> Survey:
     ValueInDataError
         If a weight is negative or not finite, an outcome is neither 0 nor 1, or an id occurs twice.
     """
-    row = fetch_rows(outcomes.frame.select(**_aggregates(outcomes)))[0]
+    row = fetch_rows(outcomes.frame.select(**_aggregates(outcomes, models=models)))[0]
     rows = int(row["rows"] or 0)
     if rows == 0:
         raise InputError(f"{outcomes.source} holds no rows.", hint="Check the file, or the filter before it.")
-    _check_models(outcomes, row, rows)
+    if models:
+        _check_models(outcomes, row, rows)
     _check_numbers(outcomes, row)
     groups = _groups(outcomes, row)
     _check_ids(outcomes)
@@ -81,7 +85,7 @@ def survey_of(outcomes: Outcomes) -> Survey:
         rows=rows,
         used=rows - sum(left_out.values()),
         left_out=left_out,
-        nulls={name: int(row[f"nulls_{i}"] or 0) for i, name in enumerate(outcomes.value_columns)},
+        nulls={name: int(row.get(f"nulls_{i}") or 0) for i, name in enumerate(outcomes.value_columns)},
         nans={name: int(row.get(f"nan_{i}") or 0) for i, name in enumerate(outcomes.value_columns)},
         groups=groups,
         label_nulls=label_nulls,
@@ -90,10 +94,10 @@ def survey_of(outcomes: Outcomes) -> Survey:
     )
 
 
-def _aggregates(outcomes: Outcomes) -> dict[str, nw.Expr]:
+def _aggregates(outcomes: Outcomes, *, models: bool) -> dict[str, nw.Expr]:
     frame, schema, mapping = outcomes.frame, outcomes.schema, outcomes.mapping
     result: dict[str, nw.Expr] = {"rows": nw.len()}
-    for i, name in enumerate(outcomes.value_columns):
+    for i, name in enumerate(outcomes.value_columns if models else ()):
         column, dtype = nw.col(name), schema[name]
         result[f"nulls_{i}"] = count_true(frame, column.is_null())
         if dtype in _FLOATS:
@@ -139,7 +143,7 @@ def _check_models(outcomes: Outcomes, row: TypeMapping[str, Any], rows: int) -> 
                 hint="Leave it out with --models.",
             )
         low, high, other = row.get(f"low_{i}"), row.get(f"high_{i}"), row.get(f"other_{i}")
-        if other or (low is not None and (low < 0 or high > 1)):
+        if other or (low is not None and high is not None and (low < 0 or high > 1)):
             column = nw.col(name)
             bad = (column != 0) & (column != 1)
             places = first_rows(frame, bad, [outcomes.mapping.id or name, name])

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 import numpy as np
 
 from polyculture.errors import TallyError, first_few
+from polyculture.tally.cells import Cell, in_order
 from polyculture.tally.tables import IntArray, RawPatterns, pack, unpack
 from polyculture.tally.tally import Tally
 
@@ -51,18 +52,19 @@ def add(left: Tally, right: Tally) -> Tally:
             "One of these Tallies has clusters or exact patterns and the other has none.",
             hint="Make both with the same mapping.",
         )
-    cells = tuple(sorted({*left.cells, *right.cells}, key=_cell_key))
+    cells = in_order((*left.cells, *right.cells))
     clusters = tuple(sorted({*(left.cluster_names or ()), *(right.cluster_names or ())}))
     parts = [_moved(part, left.models, cells, clusters) for part in (left, right)]
-    raw = _stack(parts[0], parts[1]).merged()
+    raw = _stack(parts[0], parts[1])
     tables = None
     if left.tables is not None and right.tables is not None:
+        raw = raw.lowest(max(left.raw.rows, right.raw.rows))
         tables = left.tables.add(right.tables, left, right, cells)
     return replace(
         left,
         cells=cells,
         cluster_names=clusters if left.clustered else None,
-        raw=raw,
+        raw=raw.merged(),
         tables=tables,
         no_answer_reasons=_add_reasons(left.no_answer_reasons, right.no_answer_reasons),
         rows_read=left.rows_read + right.rows_read,
@@ -71,13 +73,7 @@ def add(left: Tally, right: Tally) -> Tally:
     )
 
 
-def _cell_key(cell: tuple[str | None, ...]) -> tuple[tuple[bool, str], ...]:
-    return tuple((value is None, value or "") for value in cell)
-
-
-def _moved(
-    tally: Tally, models: tuple[str, ...], cells: tuple[tuple[str | None, ...], ...], clusters: tuple[str, ...]
-) -> RawPatterns:
+def _moved(tally: Tally, models: tuple[str, ...], cells: tuple[Cell, ...], clusters: tuple[str, ...]) -> RawPatterns:
     """Return the patterns with models, cells and clusters in the order of the sum."""
     raw = tally.raw
     if tally.models != models:

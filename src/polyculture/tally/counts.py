@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from polyculture.tally.cells import Cell
 from polyculture.tally.tables import BoolArray, FloatArray, IntArray, ModelTable, ProfileTable
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ class ExactTables:
         Of these individuals, how many each model judged, failed and left without an answer.
     model_judged_weight, model_failed_weight : (R, k) float64
         The same in weights.
-    both_judged, both_failed : (C, k, k) int64
-        Pairs by cell; empty (0, k, k) where pairs were not asked for.
+    both_judged, both_failed : (k, k) int64
+        Pairs over everyone; (0, 0) in the Tally of some cells, since pairs are not kept by cell.
     """
 
     cell: IntArray
@@ -54,10 +55,10 @@ class ExactTables:
     def where(self, keep: BoolArray) -> ExactTables:
         """Return the tables of the cells marked in ``keep``, (C,)."""
         kept = self._rows(keep[self.cell])
-        if len(self.both_failed) == 0:
+        if keep.all():
             return kept
-        mask = keep[:, None, None]
-        return replace(kept, both_judged=self.both_judged * mask, both_failed=self.both_failed * mask)
+        nothing = np.zeros((0, 0), dtype=np.int64)
+        return replace(kept, both_judged=nothing, both_failed=nothing)
 
     def judged_by_at_least(self, least: int) -> ExactTables:
         """Return the tables of the individuals judged by at least so many models.
@@ -101,7 +102,9 @@ class ExactTables:
             for e in fields(self)
             if e.name not in pairs
         }
-        joined |= {name: getattr(moved[0], name) + getattr(moved[1], name) for name in pairs}
+        for name in pairs:
+            first, second = getattr(moved[0], name), getattr(moved[1], name)
+            joined[name] = first + second if len(first) and len(second) else first[:0, :0]
         return ExactTables(**joined).merged()
 
     def merged(self) -> ExactTables:
@@ -120,9 +123,7 @@ class ExactTables:
         return replace(self, cell=cell, judged=judged, failed=failed, **summed)
 
 
-def _moved(
-    tables: ExactTables, tally: Tally, models: tuple[str, ...], cells: tuple[tuple[str | None, ...], ...]
-) -> ExactTables:
+def _moved(tables: ExactTables, tally: Tally, models: tuple[str, ...], cells: tuple[Cell, ...]) -> ExactTables:
     order = [tally.models.index(name) for name in models]
     where = {cell: i for i, cell in enumerate(cells)}
     to_cell = np.array([where[cell] for cell in tally.cells], dtype=np.int64)
@@ -130,8 +131,5 @@ def _moved(
     pairs = {}
     for name in ("both_judged", "both_failed"):
         values = getattr(tables, name)
-        spread = np.zeros((len(cells) if len(values) else 0, len(models), len(models)), dtype=np.int64)
-        if len(values):
-            spread[to_cell] = values[:, order][:, :, order]
-        pairs[name] = spread
+        pairs[name] = values[order][:, order] if len(values) else values
     return replace(tables, cell=to_cell[tables.cell], **columns, **pairs)

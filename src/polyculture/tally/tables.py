@@ -60,7 +60,8 @@ class RawPatterns:
     """Patterns as they are stored: failures and cells without an answer apart, masks packed in bytes.
 
     ``judged``, ``failed`` and ``no_answer`` are (P, ceil(k / 8)) uint8, little-endian bits; ``judged``
-    counts cells without an answer as judged.
+    counts cells without an answer as judged. ``priority`` is the hash of the individual in a sample (a row
+    an individual, the lowest are kept), and 0 where the patterns are of everyone.
     """
 
     judged: npt.NDArray[np.uint8]
@@ -72,6 +73,7 @@ class RawPatterns:
     count: IntArray
     weight: FloatArray
     weight_squared: FloatArray
+    priority: IntArray
 
     @property
     def rows(self) -> int:
@@ -89,12 +91,13 @@ class RawPatterns:
             failed = failed | silent
         else:
             judged = judged & ~silent
-        rest = {n: getattr(self, n) for n in self.__dataclass_fields__ if n not in ("judged", "failed", "no_answer")}
+        own = ("judged", "failed", "no_answer", "priority")
+        rest = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in own}
         return Patterns(judged=judged, failed=failed, no_answer=silent, **rest)
 
     def merged(self) -> RawPatterns:
         """Return the patterns sorted, with equal ones added up: the same bytes whatever the order was."""
-        keys = [self.cluster, self.label_class, self.cell]
+        keys: list[npt.NDArray[np.generic]] = [self.cluster, self.label_class, self.cell, self.priority]
         for mask in (self.no_answer, self.judged, self.failed):
             keys += [mask[:, column] for column in range(mask.shape[1])]
         order = np.lexsort(keys)
@@ -107,12 +110,17 @@ class RawPatterns:
         kept = self.take(order[starts])
         if len(starts) == 0:
             return kept
+        # Sums of equal patterns; in a sample no two rows are equal, since priorities differ.
         return replace(
             kept,
             count=np.add.reduceat(self.count[order], starts),
             weight=np.add.reduceat(self.weight[order], starts),
             weight_squared=np.add.reduceat(self.weight_squared[order], starts),
         )
+
+    def lowest(self, size: int) -> RawPatterns:
+        """Return the ``size`` rows of lowest priority: a sample of the whole when both parts were samples."""
+        return self if self.rows <= size else self.take(np.argsort(self.priority, kind="stable")[:size])
 
 
 def pack(bits: BoolArray) -> npt.NDArray[np.uint8]:
@@ -156,7 +164,7 @@ def profile_of(patterns: Patterns) -> ProfileTable:
     distinct, inverse = np.unique(folded, return_inverse=True)
     count = np.zeros(len(distinct), dtype=np.int64)
     np.add.at(count, inverse, patterns.count)
-    weight = np.bincount(inverse, weights=patterns.weight, minlength=len(distinct))
+    weight = np.bincount(inverse, weights=patterns.weight, minlength=len(distinct)).astype(np.float64)
     cell, rest = np.divmod(distinct, high[1] * high[2])
     judged, failed = np.divmod(rest, high[2])
     return ProfileTable(cell, judged, failed, count, weight)

@@ -1,0 +1,129 @@
+"""Polars: hashes and row numbers of its own, and pairs by counting bits of packed columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from polyculture.tally.engines import PRIORITY, PRIORITY_RANGE
+
+__all__ = ["OnePass", "pairs", "pairs_and_sample", "with_priority"]
+
+_SEED = 20_230_712
+_BATCH = 1 << 16
+_THREADS = 2
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True)
+class OnePass:
+    """What one reading of complete 0/1 columns gives; ``complete`` is False where they were not that."""
+
+    complete: bool
+    pairs: npt.NDArray[np.int64]
+    sample: pl.LazyFrame
+
+
+def with_priority(frame: nw.LazyFrame[Any], ident: str | None) -> nw.LazyFrame[Any]:
+    """Return the frame with a hash of the id, or of the row number where there is no id."""
+    native: pl.LazyFrame = nw.to_native(frame)
+    if ident is None:
+        native = native.with_row_index("__row")
+    hashed = pl.col(ident or "__row").hash(seed=_SEED) % PRIORITY_RANGE
+    return nw.from_native(native.with_columns(hashed.cast(pl.Int64).alias(PRIORITY)))
+
+
+def pairs(frame: nw.LazyFrame[Any], bits: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Count rows on which both of two columns are 1: batches are packed to bits, then anded and counted."""
+    native: pl.LazyFrame = nw.to_native(frame.select(*bits))
+    total = np.zeros((len(bits), len(bits)), dtype=np.int64)
+    for counted in _over_batches(native, _count_pairs):
+        total += counted
+    return _symmetric(total)
+
+
+def pairs_and_sample(
+    frame: nw.LazyFrame[Any], models: Sequence[str], others: Sequence[str], ident: str | None, limit: int
+) -> OnePass:
+    """Read the table once for the pairs of its 0/1 columns and for a sample of its rows.
+
+    Parameters
+    ----------
+    frame : LazyFrame
+        The table.
+    models, others : sequence of str
+        Its 0/1 columns, and the other columns that the sample must have.
+    ident : str or None
+        The column of ids.
+    limit : int
+        Rows with a priority up to this are in the sample.
+    """
+    wanted = nw.to_native(with_priority(frame, ident)).select(*models, *others, PRIORITY)
+    total = np.zeros((len(models), len(models)), dtype=np.int64)
+    sample = [wanted.head(0).collect()]
+
+    def read(batch: pl.DataFrame) -> tuple[bool, npt.NDArray[np.int64] | None, pl.DataFrame]:
+        columns = batch.select(models)
+        fine = all(_is_complete_indicator(series) for series in columns.iter_columns())
+        return fine, _count_pairs(columns) if fine else None, batch.filter(pl.col(PRIORITY) <= limit)
+
+    for complete, counted, chosen in _over_batches(wanted, read):
+        if not complete or counted is None:
+            return OnePass(complete=False, pairs=total, sample=wanted)
+        total += counted
+        sample.append(chosen)
+    return OnePass(complete=True, pairs=_symmetric(total), sample=pl.concat(sample).lazy())
+
+
+def _is_complete_indicator(series: pl.Series) -> bool:
+    if series.null_count():
+        return False
+    values = series.to_numpy()
+    return bool(values.dtype == np.bool_ or (values.min() >= 0 and values.max() <= 1))
+
+
+def _symmetric(total: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    upper: npt.NDArray[np.int64] = np.triu(total)
+    return upper + np.triu(total, 1).T
+
+
+def _over_batches(frame: pl.LazyFrame, work: Callable[[pl.DataFrame], _Result]) -> Iterator[_Result]:
+    """Do some work on every batch, in order, on a few threads."""
+    batches = frame.collect_batches(chunk_size=_BATCH, engine="streaming")
+    with ThreadPoolExecutor(_THREADS) as pool:
+        # A window of batches at a time, so that reading never runs far ahead of counting.
+        for window in _windows(batches, 4 * _THREADS):
+            yield from pool.map(work, window)
+
+
+def _windows(batches: Iterator[pl.DataFrame], size: int) -> Iterator[list[pl.DataFrame]]:
+    window: list[pl.DataFrame] = []
+    for batch in batches:
+        if batch.height:
+            window.append(batch)
+        if len(window) == size:
+            yield window
+            window = []
+    if window:
+        yield window
+
+
+def _count_pairs(batch: pl.DataFrame) -> npt.NDArray[np.int64]:
+    columns = batch.width
+    packed = np.zeros((columns, -(-batch.height // 64) * 8), dtype=np.uint8)
+    for place, series in enumerate(batch.iter_columns()):
+        bits = np.packbits(series.to_numpy().astype(np.bool_, copy=False))
+        packed[place, : len(bits)] = bits
+    words = packed.view(np.uint64)
+    result = np.zeros((columns, columns), dtype=np.int64)
+    for place in range(columns):
+        both = np.bitwise_count(words[place] & words[place:])
+        result[place, place:] = both.sum(axis=1, dtype=np.int64)
+    return result
