@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from polyculture.audit.records import GapRecord, GroupRecord, ModelRecord, ProfileRow, Statistic
 from polyculture.report import words
 from polyculture.report.vega import (
+    COMPACT,
     EXPECTED,
     INK,
     MUTED,
@@ -20,6 +21,7 @@ from polyculture.report.vega import (
     PERCENT_LABEL,
     POINTS_LABEL,
     RULE,
+    WIDE,
     Size,
     Spec,
     base,
@@ -30,6 +32,7 @@ __all__ = ["Chart", "gaps_chart", "groups_chart", "models_chart", "profile_chart
 Row = dict[str, Any]
 
 MOST_ROWS = 40  # an interval plot with more rows is no picture; the table beneath has them all
+LONGEST_LABEL = 24  # characters; the table beneath has the whole name
 MOST_BARS = 12  # a profile with more rows is drawn as columns
 
 
@@ -66,6 +69,8 @@ def profile_chart(profile: Sequence[ProfileRow]) -> Chart:
 def _failures(failed: int, k: int) -> str:
     if failed == 0:
         return "no model failed"
+    if k == 1:
+        return "the model failed"
     return f"all {k} failed" if failed == k else f"{failed} of {k} failed"
 
 
@@ -121,7 +126,7 @@ def gaps_chart(gap: GapRecord) -> Chart:
     """
     ordered = sorted(gap.models, key=lambda model: -(model.failure_rate_difference.value or 0))[:MOST_ROWS]
     rows = [
-        _row(index, model.name, model.failure_rate_difference, "points", kind="model")
+        _row(index, model.name, model.failure_rate_difference, "gap", kind="model")
         for index, model in enumerate(ordered)
     ]
     rows.append(
@@ -129,7 +134,7 @@ def gaps_chart(gap: GapRecord) -> Chart:
             len(rows),
             "failed by all models",
             gap.systemic_failure_difference,
-            "points",
+            "gap",
             gap.expected_with_no_difference,
             kind="systemic",
         )
@@ -156,6 +161,7 @@ def _row(
     return {
         "order": order,
         "label": words.shown(label),
+        "short": words.shorten(words.shown(label), LONGEST_LABEL),
         "value": value.value,
         "low": value.low,
         "high": None if value.high is not None and math.isinf(value.high) else value.high,
@@ -171,8 +177,9 @@ def _intervals(rows: list[Row], size: Size, *, title: str, bars: bool = False, l
     """Return rows of label, mark with interval, expected tick, and the number in words."""
     wide = size == "wide"
     step, down = (34, 0) if wide else (50, 11)
-    left, right = (190.0, 160.0) if wide else (6.0, 16.0)
-    width = (760.0 if wide else 350.0) - left - right
+    longest = max(len(row["short"]) for row in rows)
+    left, right = (24 + 7.2 * longest, 150.0) if wide else (6.0, 16.0)
+    width = (WIDE if wide else COMPACT) - left - right
     everything = [row[key] for row in rows for key in ("value", "low", "high", "expected") if row[key] is not None]
     domain = [min([0.0, *everything]), max([0.0, *everything]) or 0.01]
     x = {
@@ -245,12 +252,12 @@ def _intervals(rows: list[Row], size: Size, *, title: str, bars: bool = False, l
 
 def _texts(layer: Any, width: float, size: Size) -> list[Spec]:
     """Return the row's name and its number: beside the plot on a page, above the mark on a phone."""
-    name = {"field": "label", "type": "nominal"}
+    name = {"field": "short", "type": "nominal"}
     number = {"field": "text", "type": "nominal"}
     ends = {"field": "interval", "type": "nominal"}
     if size == "wide":
         return [
-            layer({"type": "text", "align": "right", "baseline": "middle", "limit": 175}, x={"value": -12}, text=name),
+            layer({"type": "text", "align": "right", "baseline": "middle", "limit": 180}, x={"value": -12}, text=name),
             layer(
                 {"type": "text", "align": "left", "baseline": "middle", "fontWeight": 600, "limit": 150, "yOffset": -6},
                 x={"value": width + 14},
@@ -295,7 +302,8 @@ def _texts(layer: Any, width: float, size: Size) -> list[Spec]:
 def _columns(rows: list[Row], k: int, size: Size) -> Spec:
     """Return a long profile as columns, with what is expected as a stepped line."""
     wide = size == "wide"
-    width, left = (680.0, 60.0) if wide else (285.0, 50.0)
+    left = 60.0 if wide else 50.0
+    width = (WIDE if wide else COMPACT) - left - 14
     everything = [row[key] for row in rows for key in ("high", "value", "expected") if row[key] is not None]
     top = max(everything, default=0.01) or 0.01
     x = {

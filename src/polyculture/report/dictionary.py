@@ -10,18 +10,22 @@ from collections.abc import Mapping, Sequence
 
 __all__ = ["describe"]
 
-_GUARD = (
-    "Text that begins with = + - @, a tab or a line break has an apostrophe before it, against spreadsheet formulas."
-)
+_TEXT_CELLS = {
+    "table": "(all)",
+    "column": "(all text)",
+    "meaning": "Text that begins with = + - @, a tab or a line break has an apostrophe before it, so that no "
+    "spreadsheet takes it for a formula; other control characters are written as escapes. Empty means none.",
+    "unit": "text",
+}
 
 _SHARE, _POINTS, _RATIO, _COUNT, _TEXT = "share (0 to 1)", "difference of shares", "ratio", "individuals", "text"
 
 # Field -> (meaning, unit).
 _FIELDS: dict[str, tuple[str, str]] = {
     "name": ("model, or null model", _TEXT),
-    "judged": ("individuals judged; in profiles the number of models that judged", "count"),
-    "failed": ("individuals failed; in profiles the number of models that failed; in patterns the models", "count"),
-    "no_answer": ("individuals to whom no answer was given; in outcomes what no answer counts as", "count"),
+    "judged": ("individuals whom the model judged", _COUNT),
+    "failed": ("individuals whom the model failed", _COUNT),
+    "no_answer": ("individuals to whom the model gave no answer", _COUNT),
     "no_answer_reasons": ("reasons of no answer with their counts", _TEXT),
     "failure_rate": ("failed / judged", _SHARE),
     "no_answer_rate": ("no answer / asked", _SHARE),
@@ -30,11 +34,8 @@ _FIELDS: dict[str, tuple[str, str]] = {
     "observed": ("observed share of individuals", _SHARE),
     "expected": ("share expected if models failed independently at their own rates", _SHARE),
     "expected_interval": ("the expected share as an estimate with its interval", _SHARE),
-    "difference": ("observed minus expected; in contrasts the group minus everyone else", _POINTS),
-    "ratio": (
-        "observed / expected (H for systemic failure); in contrasts the group over everyone else",
-        _RATIO,
-    ),
+    "difference": ("observed minus expected", _POINTS),
+    "ratio": ("observed / expected; of systemic failure this is H", _RATIO),
     "ceiling": ("largest ratio that these failure rates allow", _RATIO),
     "ceiling_share": ("difference / largest possible difference", "share (at most 1)"),
     "log10_ratio": ("decimal logarithm of the ratio", "log10"),
@@ -97,15 +98,31 @@ _FIELDS: dict[str, tuple[str, str]] = {
     "value": ("its value", _TEXT),
     "table": ("file name without .csv", _TEXT),
     "column": ("column of that file", _TEXT),
-    "meaning": (f"what the column holds. {_GUARD}", _TEXT),
+    "meaning": ("what the column holds", _TEXT),
     "unit": ("its unit", _TEXT),
+}
+
+_CONTRAST = "contrast_"
+
+# (table or record around it, field) -> the same where the field means something else there.
+_SPECIAL: dict[tuple[str, str], tuple[str, str]] = {
+    ("profile", "judged"): ("number of models that judged these individuals", "models"),
+    ("profile", "failed"): ("number of them that failed the individual", "models"),
+    ("group_profiles", "judged"): ("number of models that judged these individuals", "models"),
+    ("group_profiles", "failed"): ("number of them that failed the individual", "models"),
+    ("patterns", "judged"): ("models that judged, separated by |", _TEXT),
+    ("patterns", "failed"): ("models that failed, separated by |", _TEXT),
+    ("judged_too_little", "judged"): ("number of models that judged these individuals", "models"),
+    ("outcomes", "no_answer"): ("what no answer counts as in this row", _TEXT),
+    (_CONTRAST, "difference"): ("the group's systemic failure minus everyone else's", _POINTS),
+    (_CONTRAST, "ratio"): ("the group's systemic failure / everyone else's", _RATIO),
 }
 
 _AROUND = {
     "systemic_failure_": "Systemic failure: ",
     "consistent_success_": "Consistent success: ",
     "homogeneous_outcomes_": "Homogeneous outcomes: ",
-    "contrast_": "Against everyone else whose group is known: ",
+    _CONTRAST: "Against everyone else whose group is known: ",
 }
 
 _PARTS = {
@@ -130,28 +147,31 @@ def describe(columns: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
         A column has no meaning here: a field was added to the records and not to this dictionary.
     """
     everything = {**columns, "dictionary": ("table", "column", "meaning", "unit")}
-    return [
-        {"table": table, "column": column, **_entry(column, nested=table == "groups")}
+    return [_TEXT_CELLS] + [
+        {"table": table, "column": column, **_entry(column, table)}
         for table, names in everything.items()
         for column in names
     ]
 
 
-def _entry(column: str, *, nested: bool) -> dict[str, str]:
-    """Return meaning and unit; in a nested table the record around a field is looked for first."""
+def _entry(column: str, table: str) -> dict[str, str]:
+    """Return meaning and unit; in the table of groups the record around a field is looked for first."""
+    if (table, column) in _SPECIAL:
+        meaning, unit = _SPECIAL[table, column]
+        return {"meaning": meaning, "unit": unit}
     if column.startswith("by_"):
         meaning = f"value of the group column {column.removeprefix('by_')!r}; empty where the group is not about it"
         return {"meaning": meaning, "unit": _TEXT}
     for beginning, words in _AROUND.items():
-        if nested and column.startswith(beginning):
-            entry = _entry(column.removeprefix(beginning), nested=False)
+        if table == "groups" and column.startswith(beginning):
+            entry = _entry(column.removeprefix(beginning), beginning)
             return {"meaning": words + entry["meaning"], "unit": entry["unit"]}
     if column in _FIELDS:
         meaning, unit = _FIELDS[column]
         return {"meaning": meaning, "unit": unit}
     for ending, words in _PARTS.items():
         if column.endswith(ending):
-            entry = _entry(column.removesuffix(ending), nested=nested)
+            entry = _entry(column.removesuffix(ending), table)
             text = ending in {"_method", "_reason"}
             return {"meaning": words + entry["meaning"], "unit": _TEXT if text else entry["unit"]}
     raise KeyError(f"the dictionary of tables has no meaning for {column!r}")

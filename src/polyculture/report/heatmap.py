@@ -12,7 +12,19 @@ from typing import Any
 from polyculture.audit.records import Pattern
 from polyculture.report import words
 from polyculture.report.charts import Chart
-from polyculture.report.vega import EXPECTED, INK, MUTED, OBSERVED, PAPER, PERCENT_LABEL, Size, Spec, base
+from polyculture.report.vega import (
+    COMPACT,
+    EXPECTED,
+    INK,
+    MUTED,
+    OBSERVED,
+    PAPER,
+    PERCENT_LABEL,
+    WIDE,
+    Size,
+    Spec,
+    base,
+)
 
 __all__ = ["MOST_MODELS", "MOST_PATTERNS", "heat", "patterns_chart"]
 
@@ -88,8 +100,10 @@ def _note(patterns: Sequence[Pattern], models: int, of_models: int) -> str:
 
 def _draw(patterns: Sequence[Pattern], rows: list[dict[str, Any]], models: list[str], size: Size) -> Spec:
     wide = size == "wide"
-    left = 178 if wide else 96
-    most = (760 if wide else 350) - left - (50 if wide else 8)
+    # Names beside the cells, or the axis of the bars, whichever is wider.
+    short = [words.shorten(words.shown(name), 24 if wide else 12) for name in models]
+    left = max(50.0, 20 + 7.2 * max(len(name) for name in short))
+    most = (WIDE if wide else COMPACT) - left - 8
     column = min(60.0 if wide else 34.0, most / max(1, len(patterns)))
     line = 26 if len(models) <= 12 else 17
     x: Spec = {
@@ -107,7 +121,7 @@ def _draw(patterns: Sequence[Pattern], rows: list[dict[str, Any]], models: list[
         }
         for index, pattern in enumerate(patterns)
     ]
-    names = [{"row": row, "model": words.shown(name)} for row, name in enumerate(models)]
+    names = [{"row": row, "model": name} for row, name in enumerate(short)]
     width = column * len(patterns)
     return base(
         width,
@@ -180,7 +194,7 @@ def _cells(
                     "type": "text",
                     "align": "right",
                     "baseline": "middle",
-                    "limit": 165 if size[0] > 300 else 84,
+                    "limit": 180,
                     "fill": INK,
                 },
                 "encoding": {"x": {"value": -12}, "y": y, "text": {"field": "model"}},

@@ -65,16 +65,20 @@ class Footnotes:
         """Return letter and reason in order."""
         return [(letters(index), reason) for index, reason in enumerate(self.reasons)]
 
-    def statistic(self, value: Statistic, kind: str = "percent") -> Markup:
-        """Return a number above its interval, or a marked "undefined"."""
+    def statistic(self, value: Statistic, kind: str = "percent", *, unit: bool = True) -> Markup:
+        """Return a number above its interval, or a marked "undefined"; points without unit where asked."""
         reason = words.reason_of(value)
         if value.value is None:
             return Markup('<span class="none">undefined</span>{}').format(self.mark(reason))
-        ends = words.interval(value, kind)
-        shown = Markup('<span class="n">{}</span>').format(number(words.number(value, kind)))
+        ends, shown_number = words.interval(value, kind), words.number(value, kind)
+        if not unit:
+            ends, shown_number = ends.removesuffix(" points"), shown_number.removesuffix(" points")
+        mark = self.mark(reason)
         if not ends:
-            return shown + self.mark(reason)
-        return shown + Markup(' <span class="ci">{}</span>{}').format(number(ends), self.mark(reason))
+            return Markup('<span class="n">{}{}</span>').format(number(shown_number), mark)
+        return Markup('<span class="n">{}</span> <span class="ci">{}{}</span>').format(
+            number(shown_number), number(ends), mark
+        )
 
 
 def letters(index: int) -> str:

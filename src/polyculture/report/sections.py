@@ -89,7 +89,7 @@ def _contents(record: AuditRecord) -> Iterable[tuple[str, str]]:
     if record.pairs:
         yield "pairs", "Pairs of models"
     if record.nulls:
-        yield "nulls", "Other models of chance"
+        yield "nulls", "Models of chance"
     if record.no_answer is not None:
         yield "no-answer", "No answer, read both ways"
     if record.notes or record.provenance.warnings:

@@ -9,6 +9,7 @@ import contextlib
 import csv
 import io
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable
@@ -169,7 +170,6 @@ def _cell(value: Any) -> Any:
 
 
 def _encodable(text: str) -> str:
-    """Return text that UTF-8 can hold, without the zero bytes that end a text for many programs."""
-    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
-        return shown(text)
-    return text
+    """Return text that UTF-8 can hold and a terminal can show; tabs and line breaks stay."""
+    parts = re.split(r"([\t\n\r]+)", text)
+    return "".join(part if index % 2 else shown(part) for index, part in enumerate(parts))

@@ -267,14 +267,14 @@ def _gap(gap: GapRecord, screen: _Screen) -> Table:
     table = screen.table(f"Gap between groups of {' and '.join(gap.by)}, points", "", "largest - smallest")
     models = sorted(gap.models, key=lambda model: -(model.failure_rate_difference.value or 0))
     for model in models[:6]:
-        text = words.statistic(model.failure_rate_difference, "points", with_interval=not screen.narrow)
+        text = words.statistic(model.failure_rate_difference, "gap", with_interval=not screen.narrow)
         screen.row(table, model.name, _short(text.replace(" points", "")))
     if len(models) > 6:
         screen.row(table, f"... and {len(models) - 6} models with smaller gaps")
-    text = words.statistic(gap.systemic_failure_difference, "points", with_interval=not screen.narrow)
+    text = words.statistic(gap.systemic_failure_difference, "gap", with_interval=not screen.narrow)
     screen.row(table, "failed by all models", _short(text.replace(" points", "")))
     if gap.expected_with_no_difference is not None:
-        none = words.points(gap.expected_with_no_difference, unit=False)
+        none = words.points(gap.expected_with_no_difference, unit=False, sign=False)
         screen.row(table, "the same with no difference", none)
     return table
 

@@ -15,6 +15,8 @@ __all__ = ["Size", "Spec", "base", "svg"]
 Spec = dict[str, Any]
 Size = Literal["wide", "compact"]
 
+WIDE, COMPACT = 840.0, 350.0  # pixels: the width of the page's column, and of a phone
+
 INK, MUTED, RULE = "var(--ink)", "var(--muted)", "var(--rule)"
 OBSERVED, EXPECTED = "var(--observed)", "var(--expected)"
 PAPER = "var(--paper)"
@@ -41,6 +43,8 @@ def _config() -> Spec:
         "aria": False,
         "background": None,
         "view": {"stroke": None},
+        "mark": {"opacity": 1},
+        "tick": {"opacity": 1},
         "concat": {"spacing": 10},
         "axis": {
             "labelColor": MUTED,

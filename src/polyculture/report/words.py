@@ -30,6 +30,7 @@ __all__ = [
     "ratio",
     "reason_of",
     "share",
+    "shorten",
     "shown",
     "statistic",
     "undefined",
@@ -60,6 +61,18 @@ def _shown_character(character: str) -> str:
     if category in {"Cc", "Cs", "Zl", "Zp"} or (category == "Cf" and character not in "\u200c\u200d"):
         return character.encode("unicode_escape", "backslashreplace").decode("ascii")
     return character
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return text of at most ``limit`` characters, its middle left out: names often differ at the end only.
+
+    >>> shorten("organisation/model-70b-instruct", 16)
+    'organis…instruct'
+    """
+    if len(text) <= limit:
+        return text
+    tail = limit // 2
+    return f"{text[: limit - tail - 1]}…{text[-tail:]}"
 
 
 def count(value: int) -> str:
@@ -140,14 +153,14 @@ def share(value: float, decimals: int | None = None, *, unit: str = "") -> str:
     return text + unit
 
 
-def points(value: float, decimals: int | None = None, *, unit: bool = True) -> str:
-    """Return a difference of two shares in percentage points, with its sign.
+def points(value: float, decimals: int | None = None, *, unit: bool = True, sign: bool = True) -> str:
+    """Return a difference of two shares in percentage points, with its sign (a gap needs none).
 
-    >>> points(0.0611), points(-0.015), points(0.0)
-    ('+6.1 points', '-1.5 points', '0 points')
+    >>> points(0.0611), points(-0.015), points(0.0), points(0.0611, sign=False)
+    ('+6.1 points', '-1.5 points', '0 points', '6.1 points')
     """
     text = share(value, decimals)
-    signed = text if value <= 0 else "+" + text
+    signed = text if value <= 0 or not sign else "+" + text
     return f"{signed} points" if unit else signed
 
 
@@ -205,8 +218,12 @@ def p_value(value: float | None) -> str:
 
 
 def reason_of(statistic: Statistic) -> str:
-    """Return the reason of an undefined number or interval, or an empty string."""
-    return "" if statistic.reason is UNSET else str(statistic.reason)
+    """Return the reason of an undefined number or interval, or an empty string.
+
+    That a census has no intervals is said once for the whole audit, not beside every number.
+    """
+    reason = "" if statistic.reason is UNSET else str(statistic.reason)
+    return "" if reason.startswith("census") and statistic.value is not None else reason
 
 
 def undefined(reason: str) -> str:
@@ -225,8 +242,8 @@ def interval(statistic: Statistic, kind: str = "percent") -> str:
     ----------
     statistic : Statistic
         The number and its interval.
-    kind : {"percent", "points", "ratio", "number"}
-        What the number is.
+    kind : {"percent", "points", "gap", "ratio", "number"}
+        What the number is; a gap is a difference that has no sign.
 
     Examples
     --------
@@ -244,7 +261,7 @@ def interval(statistic: Statistic, kind: str = "percent") -> str:
 
 
 def _unit(kind: str) -> str:
-    return {"percent": " %", "points": " points"}.get(kind, "")
+    return {"percent": " %", "points": " points", "gap": " points"}.get(kind, "")
 
 
 def _end(statistic: Statistic, end: float | None, kind: str) -> str:
@@ -254,7 +271,7 @@ def _end(statistic: Statistic, end: float | None, kind: str) -> str:
         return _ratio_beside(statistic, end)
     centre = end if statistic.value is None else statistic.value
     decimals = decimals_for(centre, statistic.low, statistic.high)
-    return share(end, decimals) if kind == "percent" else points(end, decimals, unit=False)
+    return share(end, decimals) if kind == "percent" else points(end, decimals, unit=False, sign=kind == "points")
 
 
 def _ratio_beside(statistic: Statistic, value: float) -> str:
@@ -289,8 +306,8 @@ def number(value: Statistic, kind: str = "percent") -> str:
     decimals = decimals_for(value.value, value.low, value.high)
     if kind == "percent":
         return percent(value.value, decimals)
-    if kind == "points":
-        return points(value.value, decimals)
+    if kind in {"points", "gap"}:
+        return points(value.value, decimals, sign=kind == "points")
     return _ratio_beside(value, value.value)
 
 
