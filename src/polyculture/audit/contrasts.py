@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from polyculture.audit.view import View
     from polyculture.stats.homogeneity import Moments
 
+# The two sets of cells that are compared: A against B and B against A are one test.
+Comparison = frozenset[tuple[int, ...]]
+
 
 def contrasted(view: View, partitions: Sequence[Sequence[GroupFigures]], settings: Settings) -> tuple[GroupRecord, ...]:
     """Put a contrast beside the figures of every reported group.
@@ -47,14 +50,18 @@ def contrasted(view: View, partitions: Sequence[Sequence[GroupFigures]], setting
         If the correction is unknown.
     """
     contrasts = [_contrasts(view, figures, settings) for figures in partitions]
-    adjusted = iter(_adjusted([c.p_value for each in contrasts for c in each if c is not None], settings))
-    return tuple(
-        f.record
-        if c is None
-        else msgspec.structs.replace(f.record, contrast=msgspec.structs.replace(c, p_adjusted=next(adjusted)))
-        for figures, each in zip(partitions, contrasts, strict=True)
-        for f, c in zip(figures, each, strict=True)
-    )
+    compared = {key: contrast for each in contrasts for key, contrast in each.values()}
+    adjusted = dict(zip(compared, _adjusted([c.p_value for c in compared.values()], settings), strict=True))
+    found = []
+    for figures, each in zip(partitions, contrasts, strict=True):
+        for place, f in enumerate(figures):
+            record = f.record
+            if place in each:
+                key, contrast = each[place]
+                contrast = msgspec.structs.replace(contrast, p_adjusted=adjusted[key])
+                record = msgspec.structs.replace(record, contrast=contrast)
+            found.append(record)
+    return tuple(found)
 
 
 def _adjusted(p_values: Sequence[float | None], settings: Settings) -> list[float | None]:
@@ -70,20 +77,24 @@ def _adjusted(p_values: Sequence[float | None], settings: Settings) -> list[floa
     return [number(p) for p in adjusted]
 
 
-def _contrasts(view: View, figures: Sequence[GroupFigures], settings: Settings) -> list[Contrast | None]:
+def _contrasts(
+    view: View, figures: Sequence[GroupFigures], settings: Settings
+) -> dict[int, tuple[Comparison, Contrast]]:
+    """Return the contrasts of one partition by the place of their group, with who is compared."""
     known = known_cells(figures)
     moments = {f.group.cells: f.systemic.moments for f in figures if f.systemic is not None}
-    found: list[Contrast | None] = []
-    for f in figures:
+    found = {}
+    for place, f in enumerate(figures):
         others = tuple(sorted(set(known) - set(f.group.cells)))
         if f.systemic is None or f.record.status != REPORTED or not others:
-            found.append(None)
             continue
         # With two groups, everyone else is the other group, which was measured already.
         rest = moments.get(others)
         if rest is None:
             rest = slice_moments(view.rest(known, f.group.cells), "all_fail")
-        found.append(_contrast(f.systemic.moments, rest, settings, sampled=not view.tally.exact))
+        contrast = _contrast(f.systemic.moments, rest, settings, sampled=not view.tally.exact)
+        if contrast is not None:
+            found[place] = frozenset({f.group.cells, others}), contrast
     return found
 
 

@@ -129,7 +129,7 @@ def raked(individuals: Slice) -> Rows:
     """
     rows, table = individuals.rows, individuals.histogram
     width = rows.models + 1
-    key = rows.judged.sum(axis=1, dtype=np.int64) * width + rows.failed.sum(axis=1, dtype=np.int64)
+    key = rows.judged_by * width + rows.failed_by
     wanted = table.judged * width + table.failed
     missed = np.flatnonzero(~np.isin(wanted, key) & (table.judged == rows.models))
     certain = missed[(table.failed[missed] == 0) | (table.failed[missed] == rows.models)]

@@ -52,7 +52,7 @@ def pairs(tally: Tally) -> tuple[PairRecord, ...]:
 def _joint_tables(tally: Tally) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     tables = tally.tables
     if tables is not None and len(tables.both_failed):
-        return tables.both_judged.sum(axis=0), tables.both_failed.sum(axis=0)
+        return tables.both_judged, tables.both_failed
     rows = rows_of(tally)
     return joint(rows.judged, rows.count), joint(rows.failed, rows.count)
 

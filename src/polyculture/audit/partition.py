@@ -1,6 +1,6 @@
 """Which groups there are: each column by itself, pairs of columns, and all columns crossed.
 
-A group is a set of cells of the Tally. Which values mean "not known" is decided here, and nowhere else.
+A group is a set of cells of the Tally. Which values mean "not known" is decided in ``outcomes``.
 """
 
 from __future__ import annotations
@@ -17,19 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from polyculture.tally import Tally
-
-_NOT_KNOWN = frozenset({"unknown", "declined", "missing", "n/a", "prefer not to say"})
-
-
-def is_unknown(value: str | None) -> bool:
-    """Say whether a group value means that the group is not known.
-
-    Examples
-    --------
-    >>> [is_unknown(value) for value in (None, "Declined", " n/a ", "female")]
-    [True, True, True, False]
-    """
-    return value is None or value.strip().casefold() in _NOT_KNOWN
 
 
 @dataclass(frozen=True)
@@ -69,6 +56,8 @@ def partition(tally: Tally, columns: Sequence[str]) -> Partition:
     Partition
         Groups sorted by value, those with values that are not known last.
     """
+    from polyculture.outcomes.groups import is_unknown
+
     places = [tally.groups.index(column) for column in columns]
     cells: dict[tuple[str | None, ...], list[int]] = {}
     for number, values in enumerate(tally.cells):

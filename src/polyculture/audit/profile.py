@@ -12,7 +12,7 @@ import numpy as np
 from polyculture.audit.proportion import SAMPLED, Design, design_of, design_shares, plain_shares, scaled
 from polyculture.audit.records import ProfileRow
 from polyculture.audit.rows import mask_keys
-from polyculture.audit.sums import binned
+from polyculture.audit.sums import binned, row_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,7 +86,7 @@ def baseline(individuals: Slice) -> dict[int, NDArray[np.float64]]:
         return {rows.models: pmf(rates)} if len(rows.count) else {}
     _, first, which = np.unique(mask_keys(rows.judged), return_index=True, return_inverse=True)
     weight = binned(which, rows.weight, len(first))
-    size = rows.judged[first].sum(axis=1, dtype=np.int64)
+    size = row_counts(rows.judged[first])
     sizes = np.unique(size)
     limit = max(int(_WORK / (rows.models * rows.models * len(sizes))), 16)
     found = {}
@@ -111,8 +111,8 @@ def _observed(
     base = np.full(judged + 1, count.sum(), dtype=np.int64)
     if rows.plain:
         return plain_shares(count, base, census=settings.census)
-    ours = rows.judged.sum(axis=1, dtype=np.int64) == judged
-    design = _design(rows_failed=rows.failed[ours].sum(axis=1, dtype=np.int64), judged=judged, rows=rows.take(ours))
+    ours = rows.judged_by == judged
+    design = _design(rows_failed=rows.failed_by[ours], judged=judged, rows=rows.take(ours))
     if individuals.exact is None:
         return design_shares(design, base, census=settings.census)
     share = weight / weight.sum()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polyculture.audit.sums import binned
+from polyculture.audit.sums import binned, row_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,6 +57,16 @@ class Rows:
         return int(self.count.sum())
 
     @property
+    def judged_by(self) -> NDArray[np.int64]:
+        """Number of models that judged, (P,)."""
+        return row_counts(self.judged)
+
+    @property
+    def failed_by(self) -> NDArray[np.int64]:
+        """Number of models that failed, t, (P,)."""
+        return row_counts(self.failed)
+
+    @property
     def complete(self) -> bool:
         """Whether every model judged every individual."""
         return bool(self.judged.all())
@@ -80,9 +90,8 @@ class Rows:
 
     def event(self, name: str) -> NDArray[np.bool_]:
         """Return which rows show an event: "all_fail", "none_fail", or "same" (either of the two)."""
-        somebody = self.judged.any(axis=1)
-        all_fail = (self.failed == self.judged).all(axis=1) & somebody
-        none_fail = ~self.failed.any(axis=1) & somebody
+        judged, failed = self.judged_by, self.failed_by
+        all_fail, none_fail = (failed == judged) & (judged > 0), (failed == 0) & (judged > 0)
         shown = {"all_fail": all_fail, "none_fail": none_fail, "same": all_fail | none_fail}[name]
         return np.asarray(shown, dtype=np.bool_)
 

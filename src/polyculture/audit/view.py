@@ -79,12 +79,13 @@ class Slice:
         if self.exact:
             return self.exact.histogram
         rows, width = self.rows, self.rows.models + 1
-        key = rows.judged.sum(axis=1, dtype=np.int64) * width + rows.failed.sum(axis=1, dtype=np.int64)
-        cells = np.unique(key)
-        at = np.searchsorted(cells, key)
-        count = binned(at, rows.count, len(cells)).astype(np.int64)
-        weight = binned(at, rows.weight, len(cells))
-        return Histogram(judged=cells // width, failed=cells % width, count=count, weight=weight)
+        key = rows.judged_by * width + rows.failed_by
+        count = binned(key, rows.count, width * width)
+        cells = np.flatnonzero(count)
+        weight = binned(key, rows.weight, width * width)[cells]
+        return Histogram(
+            judged=cells // width, failed=cells % width, count=count[cells].astype(np.int64), weight=weight
+        )
 
     @property
     def individuals(self) -> int:
