@@ -60,9 +60,11 @@ def statistic(value: float | None, interval: Interval | None = None, *, reason: 
 
 def from_estimated(estimated: Estimated, *, note: str = "") -> Statistic:
     """Return a result of ``stats`` as a Statistic."""
+    from polyculture.stats import homogeneity
     from polyculture.stats.intervals import Interval
 
-    interval = Interval(estimated.low, estimated.high, estimated.method, estimated.reason)
+    reason = CENSUS if estimated.reason == homogeneity.CENSUS else estimated.reason
+    interval = Interval(estimated.low, estimated.high, estimated.method, reason)
     return statistic(estimated.value, interval, note=note)
 
 
