@@ -296,6 +296,9 @@ def audit(
     """
     from polyculture.tally import Tally
 
+    for name, value, least in (("min_cell", min_cell, 1), ("seed", seed, 0)):
+        if value < least:
+            raise UsageError(f"{name}={value} is too small.", hint=f"Give {least} or more.")
     known: Outcomes | None = None
     if isinstance(source, Tally):
         if map is not None or encoding is not None or mapping:

@@ -39,6 +39,7 @@ def _app() -> App:
         version=__version__,
         help="Who is failed by all the models that judge them, is that more than chance, and in which groups?",
         help_format="plaintext",
+        suppress_keyboard_interrupt=False,
     )
     for name, summary in _COMMANDS.items():
         app.command(f"polyculture.commands.{name}:{name}", name=name, help=summary)
