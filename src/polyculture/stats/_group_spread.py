@@ -107,8 +107,9 @@ def _by_normal_law(rates: GroupRates, sizes: Floats, rng: np.random.Generator, d
         part = slice(start, start + step)
         residual = (rows.failed[part] - rows.judged[part] * pooled) / judged_share
         gram += (residual * rows.count[part][:, None]).T @ residual
-    values, vectors = np.linalg.eigh(gram / rows.n)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    # Models that always agree make the matrix singular: a grain of noise of their own lets it be factored.
+    gram[np.diag_indices(k)] += 1e-8 * float(np.trace(gram)) / k
+    root = np.linalg.cholesky(gram / rows.n)
     share = sizes / sizes.sum()
     spreads = np.empty(draws)
     for d in range(draws):

@@ -248,10 +248,13 @@ def _ceiling_share(moments: Moments, difference: Estimated) -> Estimated:
     room = moments.max_observed - _exp(moments.log_expected)
     if difference.value is None or room <= 1e-12:
         return undefined("the failure rates leave no room for an excess")
+    value = difference.value / room
+    if value > 1.0 + 1e-9:
+        return undefined("rates differ between individuals with other models: the largest excess is not known")
     low = None if difference.low is None else difference.low / room
     high = None if difference.high is None else min(difference.high / room, 1.0)
     method = difference.method and f"{difference.method}, failure rates held fixed"
-    return Estimated(difference.value / room, low, high, method, difference.reason)
+    return Estimated(min(value, 1.0), low, high, method, difference.reason)
 
 
 def _finite(limits: Interval) -> Interval:

@@ -335,13 +335,18 @@ def mover_difference(est1: float, iv1: Interval, est2: float, iv2: Interval, cor
         return no_interval(iv2.reason)
     down1, up1 = max(est1 - iv1.low, 0.0), max(iv1.high - est1, 0.0)
     down2, up2 = max(est2 - iv2.low, 0.0), max(iv2.high - est2, 0.0)
-    below = down1 * down1 + up2 * up2 - 2 * correlation * down1 * up2
-    above = up1 * up1 + down2 * down2 - 2 * correlation * up1 * down2
     difference = est1 - est2
-    low, high = difference - math.sqrt(max(below, 0.0)), difference + math.sqrt(max(above, 0.0))
+    low = difference - _square_and_add(down1, up2, correlation)
+    high = difference + _square_and_add(up1, down2, correlation)
     if not low < high:
         return no_interval("the data show no variation, so that an interval would have no width")
     return Interval(low, high, "MOVER")
+
+
+def _square_and_add(a: float, b: float, correlation: float) -> float:
+    if math.isinf(a) or math.isinf(b):
+        return math.inf
+    return math.sqrt(max(a * a + b * b - 2 * correlation * a * b, 0.0))
 
 
 def mover_ratio_log(est1: float, iv1: Interval, est2: float, iv2: Interval, correlation: float = 0.0) -> Interval:
