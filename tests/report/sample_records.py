@@ -263,6 +263,7 @@ def group_homogenization(by: tuple[str, ...], **changes: object) -> GroupHomogen
         "worst_group": dict.fromkeys(by, "older"),
         "average_corrected": around(1.1, 0.06, "jackknife"),
         "uniform_corrected": around(1.28, 0.09, "jackknife"),
+        "spread_corrected": Statistic(value=2.9e-6, reason="a variance over few groups; see its p-value"),
         "worst_corrected": around(1.97, 0.3, "jackknife"),
         "spread_p_value": 0.012,
         "relative_bias": 0.04,

@@ -11,28 +11,14 @@ from typing import Any, NamedTuple
 
 from polyculture.audit.records import GapRecord, GroupRecord, ModelRecord, ProfileRow, Statistic
 from polyculture.report import words
-from polyculture.report.vega import (
-    COMPACT,
-    EXPECTED,
-    INK,
-    MUTED,
-    OBSERVED,
-    PAPER,
-    PERCENT_LABEL,
-    POINTS_LABEL,
-    RULE,
-    WIDE,
-    Size,
-    Spec,
-    base,
-)
+from polyculture.report.plots import columns, interval_rows
+from polyculture.report.vega import POINTS_LABEL, Spec
 
 __all__ = ["Chart", "gaps_chart", "groups_chart", "models_chart", "profile_chart"]
 
 Row = dict[str, Any]
 
 MOST_ROWS = 40  # an interval plot with more rows is no picture; the table beneath has them all
-LONGEST_LABEL = 24  # characters; the table beneath has the whole name
 MOST_BARS = 12  # a profile with more rows is drawn as columns
 
 
@@ -60,9 +46,11 @@ def profile_chart(profile: Sequence[ProfileRow]) -> Chart:
     ]
     title = "share of individuals"
     if len(rows) > MOST_BARS:
-        return Chart(_columns(rows, k, "wide"), _columns(rows, k, "compact"), rows)
+        return Chart(columns(rows, k, "wide"), columns(rows, k, "compact"), rows)
     return Chart(
-        _intervals(rows, "wide", title=title, bars=True), _intervals(rows, "compact", title=title, bars=True), rows
+        interval_rows(rows, "wide", title=title, bars=True),
+        interval_rows(rows, "compact", title=title, bars=True),
+        rows,
     )
 
 
@@ -81,8 +69,8 @@ def models_chart(models: Sequence[ModelRecord]) -> Chart:
     rows = [_row(index, model.name, model.failure_rate, "percent") for index, model in enumerate(shown)]
     title = "failure rate"
     return Chart(
-        _intervals(rows, "wide", title=title),
-        _intervals(rows, "compact", title=title),
+        interval_rows(rows, "wide", title=title),
+        interval_rows(rows, "compact", title=title),
         rows,
         _left_out(len(shown), len(models), "models with the highest rates"),
     )
@@ -112,8 +100,8 @@ def groups_chart(groups: Sequence[GroupRecord]) -> Chart | None:
         return None
     title = "share failed by all their models"
     return Chart(
-        _intervals(rows, "wide", title=title),
-        _intervals(rows, "compact", title=title),
+        interval_rows(rows, "wide", title=title),
+        interval_rows(rows, "compact", title=title),
         rows,
         _left_out(len(rows), len(reported), "largest groups"),
     )
@@ -141,8 +129,8 @@ def gaps_chart(gap: GapRecord) -> Chart:
     )
     title = "largest minus smallest rate over the groups, in percentage points"
     return Chart(
-        _intervals(rows, "wide", title=title, label=POINTS_LABEL),
-        _intervals(rows, "compact", title="largest minus smallest rate, in points", label=POINTS_LABEL),
+        interval_rows(rows, "wide", title=title, label=POINTS_LABEL),
+        interval_rows(rows, "compact", title="largest minus smallest rate, in points", label=POINTS_LABEL),
         rows,
         _left_out(len(ordered), len(gap.models), "models with the largest gaps"),
     )
@@ -161,7 +149,6 @@ def _row(
     return {
         "order": order,
         "label": words.shown(label),
-        "short": words.shorten(words.shown(label), LONGEST_LABEL),
         "value": value.value,
         "low": value.low,
         "high": None if value.high is not None and math.isinf(value.high) else value.high,
@@ -171,186 +158,3 @@ def _row(
         "both": f"{text} ({ends})" if ends else text,
         **more,
     }
-
-
-def _intervals(rows: list[Row], size: Size, *, title: str, bars: bool = False, label: str = PERCENT_LABEL) -> Spec:
-    """Return rows of label, mark with interval, expected tick, and the number in words."""
-    wide = size == "wide"
-    step, down = (34, 0) if wide else (50, 11)
-    longest = max(len(row["short"]) for row in rows)
-    left, right = (24 + 7.2 * longest, 150.0) if wide else (6.0, 16.0)
-    width = (WIDE if wide else COMPACT) - left - right
-    everything = [row[key] for row in rows for key in ("value", "low", "high", "expected") if row[key] is not None]
-    domain = [min([0.0, *everything]), max([0.0, *everything]) or 0.01]
-    x = {
-        "type": "quantitative",
-        "scale": {"domain": domain, "nice": 4, "zero": True},
-        "axis": {"labelExpr": label, "title": title, "tickCount": 5, "grid": True},
-    }
-    across = {"y": {"field": "order", "type": "ordinal", "axis": None, "scale": {"type": "band", "padding": 0}}}
-
-    def layer(mark: Spec, only: str = "true", **encoding: Any) -> Spec:
-        return {
-            "transform": [{"filter": only}],
-            "mark": {"yOffset": down, **mark},
-            "encoding": {**across, **encoding},
-        }
-
-    at, low, high = ({**x, "field": name} for name in ("value", "low", "high"))
-    has_interval = "isValid(datum.low) && isValid(datum.high)"
-    marks = [
-        layer({"type": "bar", "size": 16, "fill": OBSERVED}, "isValid(datum.value)", x=at)
-        if bars
-        else layer({"type": "rule", "stroke": RULE, "strokeWidth": 1}, x={"value": 0}, x2={"value": width}),
-        layer(
-            {"type": "rule", "stroke": INK if bars else OBSERVED, "strokeWidth": 1.5 if bars else 3},
-            has_interval,
-            x=low,
-            x2={"field": "high"},
-        ),
-        *(
-            layer({"type": "tick", "thickness": 1.5, "size": 9, "color": INK}, f"isValid(datum.{end['field']})", x=end)
-            for end in ((low, high) if bars else ())
-        ),
-        layer(
-            {"type": "tick", "thickness": 7, "size": 24, "color": PAPER},
-            "isValid(datum.expected)",
-            x={**x, "field": "expected"},
-        ),
-        layer(
-            {"type": "tick", "thickness": 3, "size": 24, "color": EXPECTED},
-            "isValid(datum.expected)",
-            x={**x, "field": "expected"},
-        ),
-    ]
-    if not bars:
-        shape = {"condition": {"test": "datum.kind == 'systemic'", "value": "diamond"}, "value": "circle"}
-        marks.append(
-            layer(
-                {
-                    "type": "point",
-                    "filled": True,
-                    "fill": OBSERVED,
-                    "stroke": PAPER,
-                    "strokeWidth": 1.5,
-                    "opacity": 1,
-                    "size": 110,
-                },
-                "isValid(datum.value)",
-                x=at,
-                shape=shape,
-            )
-        )
-    return base(
-        width,
-        len(rows) * step,
-        {"left": left, "right": right, "top": 2, "bottom": 46},
-        data={"values": rows},
-        layer=[*marks, *_texts(layer, width, size)],
-    )
-
-
-def _texts(layer: Any, width: float, size: Size) -> list[Spec]:
-    """Return the row's name and its number: beside the plot on a page, above the mark on a phone."""
-    name = {"field": "short", "type": "nominal"}
-    number = {"field": "text", "type": "nominal"}
-    ends = {"field": "interval", "type": "nominal"}
-    if size == "wide":
-        return [
-            layer({"type": "text", "align": "right", "baseline": "middle", "limit": 180}, x={"value": -12}, text=name),
-            layer(
-                {"type": "text", "align": "left", "baseline": "middle", "fontWeight": 600, "limit": 150, "yOffset": -6},
-                x={"value": width + 14},
-                text=number,
-            ),
-            layer(
-                {
-                    "type": "text",
-                    "align": "left",
-                    "baseline": "middle",
-                    "fontSize": 12,
-                    "fill": MUTED,
-                    "limit": 150,
-                    "yOffset": 9,
-                },
-                x={"value": width + 14},
-                text=ends,
-            ),
-        ]
-    return [
-        layer(
-            {"type": "text", "align": "left", "baseline": "middle", "limit": 150, "yOffset": -10},
-            x={"value": 0},
-            text=name,
-        ),
-        layer(
-            {
-                "type": "text",
-                "align": "right",
-                "baseline": "middle",
-                "fontSize": 12,
-                "fill": MUTED,
-                "limit": 170,
-                "yOffset": -10,
-            },
-            x={"value": width},
-            text={"field": "both", "type": "nominal"},
-        ),
-    ]
-
-
-def _columns(rows: list[Row], k: int, size: Size) -> Spec:
-    """Return a long profile as columns, with what is expected as a stepped line."""
-    wide = size == "wide"
-    left = 60.0 if wide else 50.0
-    width = (WIDE if wide else COMPACT) - left - 14
-    everything = [row[key] for row in rows for key in ("high", "value", "expected") if row[key] is not None]
-    top = max(everything, default=0.01) or 0.01
-    x = {
-        "type": "quantitative",
-        "scale": {"domain": [-0.5, k + 0.5], "nice": False},
-        "axis": {"title": "number of models that failed the individual", "grid": False, "tickCount": 8, "format": "d"},
-    }
-    y = {
-        "type": "quantitative",
-        "scale": {"domain": [0, top], "nice": True},
-        "axis": {"title": None, "labelExpr": PERCENT_LABEL, "tickCount": 5},
-    }
-
-    def from_to(start: str, end: str) -> list[Spec]:
-        return [
-            {"calculate": f"datum.failed {start}", "as": "from"},
-            {"calculate": f"datum.failed {end}", "as": "to"},
-        ]
-
-    layers: list[Spec] = [
-        {
-            "transform": [{"filter": "datum.value > 0"}, *from_to("- 0.4", "+ 0.4")],
-            "mark": {"type": "rect", "fill": OBSERVED},
-            "encoding": {
-                "x": {**x, "field": "from"},
-                "x2": {"field": "to"},
-                "y": {**y, "field": "value"},
-                "y2": {"datum": 0},
-            },
-        }
-    ]
-    if k <= 100:
-        layers.append(
-            {
-                "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
-                "mark": {"type": "rule", "stroke": INK, "strokeWidth": 1},
-                "encoding": {
-                    "x": {**x, "field": "failed"},
-                    "y": {**y, "field": "low"},
-                    "y2": {"field": "high"},
-                },
-            }
-        )
-    layers.append(
-        {
-            "mark": {"type": "line", "stroke": EXPECTED, "strokeWidth": 2.5, "interpolate": "step"},
-            "encoding": {"x": {**x, "field": "failed"}, "y": {**y, "field": "expected"}},
-        }
-    )
-    return base(width, 260, {"left": left, "right": 14, "top": 8, "bottom": 46}, data={"values": rows}, layer=layers)

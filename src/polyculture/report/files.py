@@ -49,16 +49,7 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     OutputError
         The folder is missing, the disk is full, or writing is not allowed.
     """
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise OutputError(
-            f"Cannot write {str(target)!r}: there is no folder {str(target.parent)!r}.",
-            hint="Make it first, or correct the path.",
-        )
-    if target.is_dir():
-        raise OutputError(f"Cannot write {str(target)!r}: it is a folder.", hint="Give the name of a file.")
-    # A link stays a link: what it points to is replaced.
-    target = target.resolve()
+    target = _checked(Path(path))
     temporary: Path | None = None
     try:
         if target.exists() and not target.is_file():  # /dev/stdout, a pipe: nothing to rename
@@ -79,6 +70,23 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
         if isinstance(error, OSError):
             raise output_error(Path(path), error) from error
         raise
+
+
+def _checked(target: Path) -> Path:
+    """Return where to write, links followed (a link stays a link: what it points to is replaced)."""
+    try:
+        there, folder = target.parent.is_dir(), target.is_dir()
+        resolved = target.resolve()
+    except OSError as error:
+        raise output_error(target, error) from error
+    if not there:
+        raise OutputError(
+            f"Cannot write {str(target)!r}: there is no folder {str(target.parent)!r}.",
+            hint="Make it first, or correct the path.",
+        )
+    if folder:
+        raise OutputError(f"Cannot write {str(target)!r}: it is a folder.", hint="Give the name of a file.")
+    return resolved
 
 
 def _mode_of(target: Path) -> int:

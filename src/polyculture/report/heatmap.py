@@ -12,6 +12,7 @@ from typing import Any
 from polyculture.audit.records import Pattern
 from polyculture.report import words
 from polyculture.report.charts import Chart
+from polyculture.report.texts import shorten_all
 from polyculture.report.vega import (
     COMPACT,
     EXPECTED,
@@ -30,6 +31,7 @@ __all__ = ["MOST_MODELS", "MOST_PATTERNS", "heat", "patterns_chart"]
 
 MOST_PATTERNS = 30
 MOST_MODELS = 40
+PHONE_PATTERNS, PHONE_MODELS = 12, 20  # more cells than that are dust on a phone
 
 _HEAT = (("10 % or more", 0.1), ("1 to 10 %", 0.01), ("less than 1 %", 0.0))
 
@@ -61,7 +63,7 @@ def patterns_chart(patterns: Sequence[Pattern]) -> Chart:
         for name in pattern.failed:
             failures[name] += pattern.count
     models = [name for name, _ in failures.most_common(MOST_MODELS)]
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "pattern": index + 1,
             "model": words.shown(name),
@@ -74,8 +76,13 @@ def patterns_chart(patterns: Sequence[Pattern]) -> Chart:
         for index, pattern in enumerate(drawn)
         for row, name in enumerate(models)
     ]
-    note = _note(patterns, len(models), len(failures))
-    return Chart(_draw(drawn, rows, models, "wide"), _draw(drawn, rows, models, "compact"), rows, note)
+    few = [row for row in rows if row["pattern"] <= PHONE_PATTERNS and row["row"] < PHONE_MODELS]
+    return Chart(
+        _draw(drawn, rows, models, "wide"),
+        _draw(drawn[:PHONE_PATTERNS], few, models[:PHONE_MODELS], "compact"),
+        rows,
+        _note(patterns, len(models), len(failures)),
+    )
 
 
 def _state(name: str, pattern: Pattern) -> str:
@@ -95,13 +102,15 @@ def _note(patterns: Sequence[Pattern], models: int, of_models: int) -> str:
         )
     if models < of_models:
         parts.append(f"Of {words.count(of_models)} models it shows the {models} with the most failures.")
+    if len(patterns) > PHONE_PATTERNS or models > PHONE_MODELS:
+        parts.append(f"A narrow screen shows at most {PHONE_PATTERNS} patterns and {PHONE_MODELS} models.")
     return " ".join(parts)
 
 
 def _draw(patterns: Sequence[Pattern], rows: list[dict[str, Any]], models: list[str], size: Size) -> Spec:
     wide = size == "wide"
     # Names beside the cells, or the axis of the bars, whichever is wider.
-    short = [words.shorten(words.shown(name), 24 if wide else 12) for name in models]
+    short = shorten_all([words.shown(name) for name in models], 24 if wide else 16)
     left = max(50.0, 20 + 7.2 * max(len(name) for name in short))
     most = (WIDE if wide else COMPACT) - left - 8
     column = min(60.0 if wide else 34.0, most / max(1, len(patterns)))

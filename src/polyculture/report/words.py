@@ -6,12 +6,12 @@ Nothing here knows a terminal, HTML or a file; nothing is computed but rounding.
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Mapping
 
 from msgspec import UNSET
 
 from polyculture.audit.records import Statistic
+from polyculture.report.texts import shorten, shown
 
 __all__ = [
     "by_words",
@@ -19,7 +19,6 @@ __all__ = [
     "decimals_for",
     "decimals_of",
     "expected",
-    "group_name",
     "interval",
     "number",
     "p_value",
@@ -39,40 +38,6 @@ __all__ = [
 _TINIEST_SHARE = 1e-6  # below this a share is written as a power of ten
 _LARGEST_RATIO = 1e6
 _MOST_DECIMALS = 6
-
-
-def shown(text: object) -> str:
-    r"""Return data text with control, bidirectional and unencodable characters made visible.
-
-    Examples
-    --------
-    >>> shown("a\x1b[31m\nb")
-    'a\\x1b[31m\\nb'
-    """
-    result = str(text)
-    if result.isascii() and result.isprintable():
-        return result
-    return "".join(_shown_character(character) for character in result)
-
-
-def _shown_character(character: str) -> str:
-    category = unicodedata.category(character)
-    # A zero-width joiner (Cf) holds emoji and scripts together; the other format characters can reorder text.
-    if category in {"Cc", "Cs", "Zl", "Zp"} or (category == "Cf" and character not in "\u200c\u200d"):
-        return character.encode("unicode_escape", "backslashreplace").decode("ascii")
-    return character
-
-
-def shorten(text: str, limit: int) -> str:
-    """Return text of at most ``limit`` characters, its middle left out: names often differ at the end only.
-
-    >>> shorten("organisation/model-70b-instruct", 16)
-    'organis…instruct'
-    """
-    if len(text) <= limit:
-        return text
-    tail = limit // 2
-    return f"{text[: limit - tail - 1]}…{text[-tail:]}"
 
 
 def count(value: int) -> str:
@@ -96,15 +61,15 @@ def plural(value: int, singular: str, several: str | None = None) -> str:
 def decimals_of(value: float) -> int:
     """Return how many decimals a share deserves as a percentage.
 
-    One decimal in general, two significant digits near 0 and near 100 %, so that .9997 is not
+    One decimal in general, two significant digits below 1 %; close to 100 % so many that .9997 is not
     rounded to "100.0 %".
     """
-    near = min(abs(value), abs(1 - abs(value))) * 100
-    if near == 0:
+    size, rest = abs(value) * 100, abs(1 - abs(value)) * 100
+    if size == 0 or rest == 0:
         return 0
-    if near >= 1:
-        return 1
-    return min(_MOST_DECIMALS, 1 - math.floor(math.log10(near)))
+    if size < 1:
+        return min(_MOST_DECIMALS, 1 - math.floor(math.log10(size)))
+    return 1 if rest >= 1 else min(_MOST_DECIMALS, max(1, -math.floor(math.log10(rest))))
 
 
 def decimals_for(value: float, low: float | None, high: float | None) -> int:
@@ -318,10 +283,3 @@ def by_words(by: Mapping[str, str | None]) -> str:
     'female · (missing)'
     """
     return " · ".join("(missing)" if value is None else shown(value) or '""' for value in by.values()) or "all"
-
-
-def group_name(by: Mapping[str, str | None]) -> str:
-    """Return a group with its columns: ``sex = female, age>=40 = true``."""
-    return ", ".join(
-        f"{shown(column)} = " + ("(missing)" if value is None else shown(value) or '""') for column, value in by.items()
-    )

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from polyculture.errors import OutputError
+from polyculture.report.files import atomic_write
+
+
+def test_a_new_file_is_whole_and_readable_by_others(tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    old = os.umask(0o022)
+    try:
+        atomic_write(path, b"content")
+    finally:
+        os.umask(old)
+    assert path.read_bytes() == b"content"
+    assert path.stat().st_mode & 0o777 == 0o644
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out.json"]
+
+
+def test_an_old_file_is_replaced_and_keeps_its_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    atomic_write(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_bytes(b"old")
+    link.symlink_to(real)
+    atomic_write(link, b"new")
+    assert link.is_symlink()
+    assert real.read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("when", ["fsync", "replace"])
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+def test_nothing_is_left_behind_and_the_old_file_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str, error: BaseException
+) -> None:
+    path = tmp_path / "out.json"
+    path.write_bytes(b"old")
+
+    def fail(*arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr(os if when == "fsync" else Path, when, fail)
+    if isinstance(error, OSError):
+        with pytest.raises(OutputError, match=r"out\.json.*no space left.*Free some space"):
+            atomic_write(path, b"new")
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            atomic_write(path, b"new")
+    monkeypatch.undo()
+    assert path.read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out.json"]
+
+
+def test_a_full_disk_is_told() -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full on this system")
+    with pytest.raises(OutputError, match=r"/dev/full.*no space left.*Free some space"):
+        atomic_write("/dev/full", b"x" * 100_000)
+
+
+def test_a_device_is_written_and_not_replaced() -> None:
+    atomic_write("/dev/null", b"x")
+    assert not Path("/dev/null").is_file()
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match=r"no folder .*nowhere'.*Make it first"):
+        atomic_write(tmp_path / "nowhere" / "out.json", b"")
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="it is a folder"):
+        atomic_write(tmp_path, b"")
+
+
+def test_a_too_long_name_is_told(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match=r"shorter name|too long"):
+        atomic_write(tmp_path / ("x" * 300), b"")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere; runs as a user only")
+def test_a_folder_without_permission_is_told(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(OutputError, match="may not write"):
+        atomic_write(tmp_path / "out", b"")
