@@ -138,6 +138,23 @@ class Outcomes:
         """What one cheap pass found; raises the errors of bad data."""
         return survey_of(self)
 
+    def individuals_failed_by_all(self, min_judged: int | None = None) -> nw.LazyFrame[Any]:
+        """List the individuals whom every model that judged them failed: a second pass over the rows.
+
+        Parameters
+        ----------
+        min_judged : int, optional
+            Individuals judged by fewer models are not listed; default the mapping's.
+
+        Returns
+        -------
+        LazyFrame
+            A row an individual: id, groups, label, and what every model said. Not computed yet.
+        """
+        from polyculture.outcomes.failed_by_all import individuals_failed_by_all
+
+        return individuals_failed_by_all(self, self.mapping.min_judged if min_judged is None else min_judged)
+
     def _taken(self) -> tuple[str, ...]:
         """Return the columns that are named as something else than a model."""
         named = [getattr(self.mapping, role) for role in _ROLES]

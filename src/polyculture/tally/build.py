@@ -14,11 +14,11 @@ from polyculture.errors import ColumnError, InputError
 from polyculture.outcomes import Outcomes
 from polyculture.outcomes.individuals import Individuals, individuals_of
 from polyculture.outcomes.survey import Survey, survey_of
+from polyculture.tally import large
 from polyculture.tally.cells import Cell, in_order
 from polyculture.tally.counts import ExactTables
 from polyculture.tally.grouped import Grouped, patterns_of
 from polyculture.tally.large import (
-    SAMPLE,
     ProfileRows,
     complete_indicators,
     exact_tables,
@@ -58,7 +58,7 @@ def build(outcomes: Outcomes) -> Tally:
         priority=found.priority,
     )
     if tables is not None:
-        raw = raw.lowest(SAMPLE)
+        raw = raw.lowest(large.SAMPLE)
     elif int(raw.count.sum()) == 0:
         raise InputError(f"No individual of {outcomes.source} is left.", hint="See --dry-run for what was left out.")
     return Tally(
@@ -161,7 +161,7 @@ def _clusters(outcomes: Outcomes, found: Grouped, rows: int) -> tuple[tuple[str,
     names = sorted({str(value) for value in found.clusters})
     if len(names) > _CLUSTER_LIMIT and rows > MANY:
         raise ColumnError(
-            f"The cluster column {outcomes.mapping.cluster!r} has {len(names):,} clusters (at most {_CLUSTER_LIMIT:,}).",
+            f"The cluster column {outcomes.mapping.cluster!r} has {len(names):,} clusters, over {_CLUSTER_LIMIT:,}.",
             hint="Join small clusters; a thousand are enough for an interval.",
         )
     index = {name: i for i, name in enumerate(names)}
