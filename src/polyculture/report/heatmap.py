@@ -112,7 +112,7 @@ def _draw(patterns: Sequence[Pattern], rows: list[dict[str, Any]], models: list[
     # Names beside the cells, or the axis of the bars, whichever is wider.
     short = shorten_all([words.shown(name) for name in models], 24 if wide else 16)
     left = max(50.0, 20 + 7.2 * max(len(name) for name in short))
-    most = (WIDE if wide else COMPACT) - left - 8
+    most = (WIDE if wide else COMPACT) - left - 16
     column = min(60.0 if wide else 34.0, most / max(1, len(patterns)))
     line = 26 if len(models) <= 12 else 17
     x: Spec = {
@@ -133,15 +133,13 @@ def _draw(patterns: Sequence[Pattern], rows: list[dict[str, Any]], models: list[
     names = [{"row": row, "model": name} for row, name in enumerate(short)]
     width = column * len(patterns)
     return base(
-        width,
-        0,
         4,
         vconcat=[
             _bars(bars, x, width, column, size),
             _cells(rows, names, x, (width, len(models) * line), min(column, line) - 5),
         ],
         autosize={"type": "pad"},
-    ) | {"width": None, "height": None}
+    )
 
 
 def _bars(rows: list[dict[str, Any]], x: Spec, width: float, column: float, size: Size) -> Spec:

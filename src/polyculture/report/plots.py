@@ -100,9 +100,9 @@ def interval_rows(rows: list[Row], size: Size, *, title: str, bars: bool = False
             )
         )
     return base(
-        width,
-        len(rows) * step,
         {"left": left, "right": right, "top": 2, "bottom": 46},
+        width=width,
+        height=len(rows) * step,
         data={"values": rows},
         layer=[*marks, *_texts(layer, width, size)],
     )
@@ -211,4 +211,5 @@ def columns(rows: list[Row], k: int, size: Size) -> Spec:
             "encoding": {"x": {**x, "field": "failed"}, "y": {**y, "field": "expected"}},
         }
     )
-    return base(width, 260, {"left": left, "right": 14, "top": 8, "bottom": 46}, data={"values": rows}, layer=layers)
+    padding = {"left": left, "right": 14.0, "top": 8.0, "bottom": 46.0}
+    return base(padding, width=width, height=260, data={"values": rows}, layer=layers)

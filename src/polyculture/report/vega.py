@@ -25,12 +25,10 @@ PERCENT_LABEL = "format(datum.value * 100, '~g') + ' %'"
 POINTS_LABEL = "format(datum.value * 100, '~g')"
 
 
-def base(width: float, height: float, padding: dict[str, float] | int, **rest: Any) -> Spec:
-    """Return a specification of this size (pixels) with the common look."""
+def base(padding: dict[str, float] | int, **rest: Any) -> Spec:
+    """Return a specification with the common look; sizes are pixels, and nothing is fitted to text."""
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "width": width,
-        "height": height,
         "padding": padding,
         "autosize": "none",
         "config": _config(),
@@ -41,7 +39,7 @@ def base(width: float, height: float, padding: dict[str, float] | int, **rest: A
 def _config() -> Spec:
     return {
         "aria": False,
-        "background": None,
+        "background": "transparent",
         "view": {"stroke": None},
         "mark": {"opacity": 1},
         "tick": {"opacity": 1},
@@ -76,6 +74,7 @@ def svg(spec: Spec) -> str:
     text = re.sub(r' (?:role|aria-[a-z]+|pointer-events)="[^"]*"', "", text)
     text = re.sub(r'<path class="(?:back|fore)ground"[^>]*/>', "", text)
     text = re.sub(r' class="[^"]*"', "", text)
+    text = re.sub(r'<rect[^>]*fill="transparent"[^>]*/>', "", text)
     opening = re.match(r'<svg[^>]*viewBox="([^"]*)"[^>]*>', text)
     if opening is None:
         raise ValueError("vl-convert gave no SVG with a viewBox")
