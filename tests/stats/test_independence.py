@@ -75,7 +75,9 @@ def test_exact_moments_by_enumeration(failures: tuple[int, ...], n: int) -> None
     same = projected(law, lambda profile: profile[0] + profile[-1])
     mean = sum(x * p for x, p in same.items())
     variance = sum((x - mean) ** 2 * p for x, p in same.items())
-    assert independence._moments_of_same(np.sort(failures), n) == pytest.approx((mean, variance**0.5), abs=1e-9)
+    third = sum((x - mean) ** 3 * p for x, p in same.items())
+    found = independence._moments_of_same(np.sort(failures), n)
+    assert found == pytest.approx((mean, variance**0.5, third / variance**1.5), abs=1e-9)
 
 
 def test_drawn_profiles_follow_the_enumerated_law(rng: np.random.Generator) -> None:
@@ -140,19 +142,19 @@ def test_one_model_and_impossible_numbers() -> None:
         mid_p_all_fail(0, [], 10)
 
 
-def test_same_by_draws_and_by_the_normal_law_agree(rng: np.random.Generator) -> None:
+@pytest.mark.parametrize("shift", [-2.0, -0.5, 1.0, 1.7, 2.5])
+def test_same_by_draws_and_by_expansion_agree(
+    shift: float, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     failures, n = np.array([500, 600, 450]), 3000
-    mean, sd = independence._moments_of_same(np.sort(failures), n)
-    assert sd < 30
-    x = round(mean + 1.7 * sd)
-    p, method = mid_p_same(x, failures, n, rng, 20000)
+    mean, sd, _ = independence._moments_of_same(np.sort(failures), n)
+    x = round(mean + shift * sd)
+    expansion, method = mid_p_same(x, failures, n, rng)
+    assert method.startswith("Edgeworth")
+    monkeypatch.setattr(independence, "_SMOOTH_SD", 1e9)
+    drawn, method = mid_p_same(x, failures, n, rng, 20000)
     assert method.startswith("20000 draws")
-    assert p == pytest.approx(0.089, abs=0.012)
-    failures, n = failures * 100, n * 100
-    mean, sd = independence._moments_of_same(np.sort(failures), n)
-    p, method = mid_p_same(round(mean + 1.7 * sd), failures, n, rng)
-    assert method.startswith("normal")
-    assert p == pytest.approx(0.0891, abs=2e-3)
+    assert expansion == pytest.approx(drawn, abs=0.01)
 
 
 def test_the_2020_services_did_not_fail_independently(hapi: Callable[[str], Any], rng: np.random.Generator) -> None:
@@ -162,8 +164,7 @@ def test_the_2020_services_did_not_fail_independently(hapi: Callable[[str], Any]
     assert "999 draws" in method
     for event in ("all_fail", "none_fail", "same"):
         m = moments(table.judged, table.failed, table.count, event=event)  # type: ignore[arg-type]
-        # The number at both ends is drawn here (its normal law would be too coarse): 999 draws say .001 at least.
-        assert event_p_value(m, rng)[0] == pytest.approx(SMALLEST_P if event != "same" else 1 / 1000)
+        assert event_p_value(m, rng)[0] == SMALLEST_P
 
 
 @pytest.mark.parametrize("unequal", [False, True])

@@ -34,6 +34,8 @@ SMALLEST_P = 1e-15
 
 _WIDEST_WINDOW = 2000
 _COARSE_POINTS = 161
+# From this standard deviation on an expansion replaces draws.
+_SMOOTH_SD = 8.0
 
 
 def mid_p_all_fail(events: int, failures: ArrayLike, n: int) -> tuple[float | None, str]:
@@ -124,7 +126,7 @@ def mid_p_same(
     rng : numpy.random.Generator
         Source of the draws.
     draws : int
-        Profiles drawn where the number is too small for its normal law.
+        Profiles drawn where the number is too small for its expansion.
 
     Returns
     -------
@@ -143,16 +145,13 @@ def mid_p_same(
     >>> import numpy as np
     >>> p, method = mid_p_same(9000, [3000, 3000], 10000, np.random.default_rng(0))
     >>> p, method
-    (1e-15, 'normal with exact moments given the margins')
+    (1e-15, 'Edgeworth with exact moments given the margins')
     """
     f = _checked_margins(0, failures, n)
     if f.size < 2:
         return None, "one model: there is nothing to homogenize"
-    mean, sd = _moments_of_same(f, n)
-    if sd >= 30.0:
-        p = 2.0 * float(ndtr(-abs(events - mean) / sd))
-        return max(p, SMALLEST_P), "normal with exact moments given the margins"
-    return same_by_draws(events, f, n, rng, draws)
+    mean, sd, skew = _moments_of_same(f, n)
+    return _edgeworth(events, mean, sd, skew) if sd >= _SMOOTH_SD else same_by_draws(events, f, n, rng, draws)
 
 
 def event_p_value(moments: Moments, rng: np.random.Generator, draws: int = 999) -> tuple[float | None, str]:
@@ -253,14 +252,35 @@ def _moments_of_all_fail(f: Ints, n: int) -> tuple[float, float, float]:
     return mean, sd, cubed / sd**3 if sd > 1e-9 else 0.0
 
 
-def _moments_of_same(f: Ints, n: int) -> tuple[float, float]:
-    """Mean and standard deviation of (failed by all) + (failed by none) given the margins."""
+def _moments_of_same(f: Ints, n: int) -> tuple[float, float, float]:
+    """Mean, standard deviation and skewness of S = X + Y, failed by all and by none, given the margins.
+
+    The (a, b)-th factorial moment of X and Y is (n)_{a+b} prod_j (F_j)_a (n - F_j)_b / (n)_{a+b}; those of S are
+    their binomial sums.
+    """
     mean_all, sd_all, _ = _moments_of_all_fail(f, n)
     mean_none, sd_none, _ = _moments_of_all_fail(np.sort(n - f), n)
-    product = mean_all * mean_none
+    mean = mean_all + mean_none
+    # The covariance by itself, so that nothing cancels at large n.
     relative = math.expm1(-(f.size - 1) * math.log1p(-1.0 / n)) if n > 1 else 0.0
-    variance = sd_all**2 + sd_none**2 + 2.0 * product * relative
-    return mean_all + mean_none, math.sqrt(max(variance, 0.0))
+    variance = max(sd_all**2 + sd_none**2 + 2.0 * mean_all * mean_none * relative, 0.0)
+    sd = math.sqrt(variance)
+    if sd <= 1e-9 or sd > 1000.0:  # beyond, the skewness is too small to matter
+        return mean, sd, 0.0
+    second = math.fsum(math.comb(2, a) * _factorial_moment(f, n, a, 2 - a) for a in range(3))
+    third = math.fsum(math.comb(3, a) * _factorial_moment(f, n, a, 3 - a) for a in range(4))
+    raw_second, raw_third = second + mean, third + 3.0 * second + mean
+    return mean, sd, (raw_third - 3.0 * mean * raw_second + 2.0 * mean**3) / sd**3
+
+
+def _factorial_moment(f: Ints, n: int, a: int, b: int) -> float:
+    falling = np.prod([n - i for i in range(a + b)], dtype=np.float64)
+    if falling <= 0.0:
+        return 0.0
+    chosen = np.prod([np.maximum(f - i, 0) for i in range(a)] + [np.ones(f.size)], axis=0)
+    others = np.prod([np.maximum(n - f - i, 0) for i in range(b)] + [np.ones(f.size)], axis=0)
+    shares = chosen / falling * others
+    return float(falling * math.exp(float(np.log(shares).sum()))) if np.all(shares > 0.0) else 0.0
 
 
 def _add_model(support: Ints, law: Floats, new: Ints, failures: int, n: int) -> tuple[Ints, Floats]:
