@@ -81,29 +81,29 @@ def spark() -> Iterator[Any]:
 
 
 @pytest.fixture(params=["polars eager", "pandas", "duckdb", pytest.param("spark", marks=pytest.mark.spark)])
-def as_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[pl.DataFrame], Any]:
+def as_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[pl.DataFrame], Any]]:
     if request.param == "polars eager":
-        return lambda table: table
-    if request.param == "pandas":
-        return lambda table: table.to_pandas()
-    if request.param == "duckdb":
+        yield lambda table: table
+    elif request.param == "pandas":
+        yield lambda table: table.to_pandas()
+    elif request.param == "duckdb":
         duckdb = pytest.importorskip("duckdb")
-        connection = duckdb.connect()
-        request.addfinalizer(connection.close)
+        with duckdb.connect() as connection:
 
-        def relation(table: pl.DataFrame) -> Any:
-            connection.register("held", table.to_arrow())
-            return connection.table("held")
+            def relation(table: pl.DataFrame) -> Any:
+                connection.register("held", table.to_arrow())
+                return connection.table("held")
 
-        return relation
-    session = request.getfixturevalue("spark")
+            yield relation
+    else:
+        session = request.getfixturevalue("spark")
 
-    def frame(table: pl.DataFrame) -> Any:
-        path = tmp_path / "held.parquet"
-        table.write_parquet(path)
-        return session.read.parquet(str(path))
+        def frame(table: pl.DataFrame) -> Any:
+            path = tmp_path / "held.parquet"
+            table.write_parquet(path)
+            return session.read.parquet(str(path))
 
-    return frame
+        yield frame
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning", "ignore::ResourceWarning")

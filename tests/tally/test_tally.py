@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
 from make_tally import outcomes_from_matrix, tally_from_matrix
-
 from polyculture.errors import OutputError, TallyError
 from polyculture.outcomes import Mapping, Outcomes
 from polyculture.tally import Tally, build, large
