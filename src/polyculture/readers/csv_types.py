@@ -1,52 +1,57 @@
 """Which type a column of text has: decided by all of its values in all files, never by the first ones alone.
 
-Integers, decimal numbers, true/false and text; no dates. What would lose something as a number stays
-text: leading zeros ("007"), a plus sign ("+49"), integers beyond 64 bits. An empty field is null.
+Integers, decimal numbers, true/false and text; no dates. What would lose something as a number stays text:
+leading zeros ("007"), a plus sign ("+49"), integers too long for their type. An empty field is null.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
 from polyculture.errors import ColumnError
 from polyculture.readers.wording import excerpt
 
-__all__ = ["Evidence", "collect_evidence", "decide", "typed"]
+__all__ = ["Evidence", "TextFile", "collect_evidence", "decide", "typed"]
 
-_INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
+# Up to 18 digits always fit into 64 bits.
+_INTEGER = r"(?:0|-?[1-9][0-9]{0,17})"
+# A float holds every integer of up to 15 digits; a longer one among decimals is a name, not a number.
+_EXPONENT = r"(?:[eE][+-]?[0-9]+)?"
 _DECIMAL = (
-    r"^-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
-    r"|^-?(?i:nan|inf|infinity)$"
+    rf"(?:-?(?:(?:0|[1-9][0-9]{{0,14}}){_EXPONENT}|(?:0|[1-9][0-9]*)?\.[0-9]+{_EXPONENT}"
+    rf"|(?:0|[1-9][0-9]*)\.{_EXPONENT}|(?i:nan|inf|infinity)))"
 )
-# A float holds integers exactly up to 2^53, 16 digits; longer ones are names.
-_LONG = r"^-?[0-9]{16,}$"
+_PATTERNS = {
+    "integers": _INTEGER,
+    "decimals": _DECIMAL,
+    "digits": r"(?s:.*[0-9].*)",
+    "lower": r"(?:true|false)",
+    "title": r"(?:True|False)",
+    "upper": r"(?:TRUE|FALSE)",
+}
 _CODE = r"^[+-]?[0-9]+$"
-_BOOLEANS = (("true", "false"), ("True", "False"), ("TRUE", "FALSE"))
 _SAMPLE = 1000
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """How many values of a column of one file are of each kind.
+    """How many values of a column are of each kind.
 
-    ``values`` are the fields that are not empty. A column that a sample already shows to be text is
-    not counted any further.
+    ``values`` are the fields that are not empty; ``digits`` the values with a digit, so that a column of
+    nothing but "NaN" is text; ``lower``, ``title`` and ``upper`` the three spellings of true and false.
     """
 
     values: int
-    digits: int = 0
     integers: int = 0
     decimals: int = 0
-    long: int = 0
+    digits: int = 0
     lower: int = 0
     title: int = 0
     upper: int = 0
-
-    def __add__(self, other: Evidence) -> Evidence:
-        return Evidence(**{f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(Evidence)})
 
     def dtype(self) -> pl.DataType:
         """Return the type that holds every value without loss."""
@@ -54,47 +59,49 @@ class Evidence:
             return pl.Boolean()
         if self.values and self.values == self.integers:
             return pl.Int64()
-        if self.digits and self.values == self.decimals and not self.long:
+        if self.values == self.decimals and self.digits:
             return pl.Float64()
         return pl.String()
 
 
-def _counters(name: str) -> dict[str, pl.Expr]:
-    text = pl.col(name)
-    return {
-        "values": text.count(),
-        "digits": text.str.contains(r"[0-9]").sum(),
-        "integers": (text.str.contains(_INTEGER) & text.cast(pl.Int64, strict=False).is_not_null()).sum(),
-        "decimals": (text.str.contains(_DECIMAL) & text.cast(pl.Float64, strict=False).is_not_null()).sum(),
-        "long": text.str.contains(_LONG).sum(),
-        **{
-            kind: text.is_in(list(spelling)).sum()
-            for kind, spelling in zip(("lower", "title", "upper"), _BOOLEANS, strict=True)
-        },
-    }
+@dataclass(frozen=True)
+class TextFile:
+    """One file of text columns whose types are still open."""
+
+    name: str
+    frame: pl.LazyFrame
+    evidence: Mapping[str, Evidence]
 
 
-def _count(frame: pl.LazyFrame, wanted: Mapping[str, Sequence[str]]) -> tuple[dict[str, Evidence], int]:
+_ALL = tuple(_PATTERNS)
+
+
+def _sampled(values: Iterable[str]) -> Evidence:
+    """Return the evidence of a few values, each counted once."""
+    distinct = set(values)
+    counts = {kind: sum(re.fullmatch(pattern, v) is not None for v in distinct) for kind, pattern in _PATTERNS.items()}
+    return Evidence(values=len(distinct), **counts)
+
+
+def _counted(frame: pl.LazyFrame, wanted: Mapping[str, Sequence[str]]) -> tuple[dict[str, Evidence], int]:
     """Count the wanted kinds of each column, and the rows, in one streaming pass."""
-    names = list(wanted)
-    expressions = [
-        _counters(name)[kind].alias(f"{place}.{kind}") for place, name in enumerate(names) for kind in wanted[name]
-    ]
-    row = frame.select(*expressions, pl.len().alias("rows")).collect(engine="streaming").row(0, named=True)
+    expressions = [pl.len().alias("rows")]
+    for place, (name, kinds) in enumerate(wanted.items()):
+        text = pl.col(name)
+        expressions.append(text.count().alias(f"{place}.values"))
+        expressions += [text.str.contains(f"^{_PATTERNS[kind]}$").sum().alias(f"{place}.{kind}") for kind in kinds]
+    row = frame.select(expressions).collect(engine="streaming").row(0, named=True)
     evidence = {
-        name: Evidence(**{kind: int(row[f"{place}.{kind}"]) for kind in wanted[name]})
-        for place, name in enumerate(names)
+        name: Evidence(int(row[f"{place}.values"]), **{kind: int(row[f"{place}.{kind}"]) for kind in kinds})
+        for place, (name, kinds) in enumerate(wanted.items())
     }
     return evidence, int(row["rows"])
 
 
-_ALL = tuple(f.name for f in fields(Evidence))
-_NUMBERS = ("values", "digits", "integers", "decimals", "long")
-_WORDS = ("values", "lower", "title", "upper")
-
-
 def collect_evidence(frame: pl.LazyFrame, names: Sequence[str]) -> tuple[dict[str, Evidence], int]:
     """Return the evidence on each column of a frame of text columns, and the number of its rows.
+
+    The first rows only say what need not be counted: a column with a word in it is text, whatever follows.
 
     Parameters
     ----------
@@ -103,33 +110,38 @@ def collect_evidence(frame: pl.LazyFrame, names: Sequence[str]) -> tuple[dict[st
     names : sequence of str
         The columns.
     """
-    sample = frame.head(_SAMPLE).collect(engine="streaming").lazy()
-    evidence, _ = _count(sample, dict.fromkeys(names, _ALL))
+    sample = frame.head(_SAMPLE).collect(engine="streaming")
+    evidence = {name: _sampled(sample[name].drop_nulls().to_list()) for name in names}
+    wanted = {name: kinds for name, seen in evidence.items() if (kinds := _worth_counting(seen))}
     # One column is always counted, so that the rows are those that the parser made, not a count of lines.
-    wanted: dict[str, tuple[str, ...]] = {names[0]: _ALL}
-    for name, seen in evidence.items():
-        kind = seen.dtype()
-        if not seen.values:
-            wanted[name] = _ALL
-        elif kind == pl.Boolean:
-            wanted[name] = _WORDS
-        elif seen.values == seen.decimals or kind.is_numeric():
-            wanted[name] = _NUMBERS
-    counted, rows = _count(frame, wanted)
-    return {**evidence, **counted}, rows
+    counted, rows = _counted(frame, wanted or {names[0]: ("integers",)})
+    mixed = {name: _ALL for name in wanted if counted[name].values and counted[name].dtype() == pl.String()}
+    if mixed:
+        counted |= _counted(frame, mixed)[0]
+    return {**evidence, **{name: counted[name] for name in wanted}}, rows
 
 
-def decide(
-    parts: Sequence[tuple[str, Mapping[str, Evidence], pl.LazyFrame]], names: Sequence[str]
-) -> tuple[dict[str, pl.DataType], tuple[str, ...]]:
+def _worth_counting(seen: Evidence) -> tuple[str, ...]:
+    dtype = seen.dtype()
+    if not seen.values:
+        return _ALL
+    if dtype == pl.Boolean():
+        return ("lower", "title", "upper")
+    if dtype == pl.Int64():
+        return ("integers",)
+    # A sample of nothing but NaN may be followed by numbers.
+    return ("decimals", "digits") if seen.values == seen.decimals else ()
+
+
+def decide(files: Sequence[TextFile], names: Sequence[str]) -> tuple[dict[str, pl.DataType], tuple[str, ...]]:
     """Return the type of each column over all files, and the columns without any value.
 
-    Several files are read as one: a column is text if any of them makes it so by codes such as "007".
-    Where one file has numbers and another one words, they are not of one schema.
+    Several files are read as if they were one: where one holds integers and another decimals, the column is
+    decimal; where one holds codes such as "007", it is text in all.
 
     Parameters
     ----------
-    parts : sequence of (file name, evidence by column, frame of text)
+    files : sequence of TextFile
         All text files.
     names : sequence of str
         The columns.
@@ -137,50 +149,52 @@ def decide(
     Raises
     ------
     ColumnError
-        A column is of one type in one file and of another in the next.
+        A column holds numbers in one file and words in another.
     """
     types: dict[str, pl.DataType] = {}
     empty = []
     for name in names:
-        own = [evidence[name] for _, evidence, _ in parts]
-        total = sum(own[1:], start=own[0])
-        types[name] = total.dtype()
-        if not total.values:
+        filled = [file for file in files if file.evidence[name].values]
+        found = {file.evidence[name].dtype() for file in filled}
+        if not filled:
             empty.append(name)
-        elif len(parts) > 1 and types[name] == pl.String:
-            _refuse_mixture(parts, name)
+        types[name] = found.pop() if len(found) == 1 else _joint(filled, name)
     return types, tuple(empty)
 
 
-def _refuse_mixture(parts: Sequence[tuple[str, Mapping[str, Evidence], pl.LazyFrame]], name: str) -> None:
+def _joint(files: Sequence[TextFile], name: str) -> pl.DataType:
+    """Return the type of a column that looks different in several files."""
     kinds: dict[str, str] = {}
-    for file, evidence, frame in parts:
-        if not evidence[name].values:
-            continue
-        kind = _word(evidence[name].dtype())
-        if kind == "text" and frame.select(pl.col(name).str.contains(_CODE).all()).collect(engine="streaming").item():
-            kind = "numbers"
-        kinds.setdefault(kind, file)
+    total = Evidence(0)
+    for file in files:
+        own = _counted(file.frame, {name: _ALL})[0][name]
+        total = Evidence(*(getattr(total, kind) + getattr(own, kind) for kind in ("values", *_ALL)))
+        kinds.setdefault(_kind(own, file.frame, name), file.name)
     if len(kinds) > 1:
         (first, one), (second, other) = list(kinds.items())[:2]
         raise ColumnError(
             f"Column {excerpt(name, limit=40)} holds {first} in {excerpt(one)} and {second} in {excerpt(other)}.",
             hint="Files that are read together must agree in the types of their columns.",
         )
+    return total.dtype()
 
 
-def _word(dtype: pl.DataType) -> str:
-    if dtype == pl.Boolean:
+def _kind(own: Evidence, frame: pl.LazyFrame, name: str) -> str:
+    dtype = own.dtype()
+    if dtype == pl.Boolean():
         return "true/false"
-    return "numbers" if dtype.is_numeric() else "text"
+    if dtype.is_numeric():
+        return "numbers"
+    codes = frame.select(pl.col(name).str.contains(_CODE).all()).collect(engine="streaming").item()
+    return "numbers" if codes else "text"
 
 
 def typed(frame: pl.LazyFrame, types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     """Return the frame of text with its columns cast to their types (lazily)."""
     casts = []
     for name, dtype in types.items():
-        if dtype == pl.Boolean:
+        if dtype == pl.Boolean():
             casts.append(pl.col(name).str.to_lowercase() == "true")
-        elif dtype != pl.String:
+        elif dtype != pl.String():
             casts.append(pl.col(name).cast(dtype))
     return frame.with_columns(casts) if casts else frame

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from encodings import aliases
 
 from polyculture.errors import FileError, UsageError, nearest
@@ -26,8 +27,9 @@ def codec(encoding: str) -> str:
     'iso8859-1'
     """
     try:
-        b"".decode(encoding)  # refuses codecs that are no encodings of text (base64, rot13, zlib)
         name = codecs.lookup(encoding).name
+        with suppress(UnicodeDecodeError):  # half a character of a longer encoding
+            b"x".decode(encoding)  # refuses codecs that are no encodings of text (base64, rot13, zlib)
     except (LookupError, ValueError):
         name = ""
     if not name or name in _NO_FILES:

@@ -14,6 +14,7 @@ from polyculture.audit.records import InputFile
 from polyculture.errors import ColumnError, FileError
 from polyculture.readers import arrow_ipc, csv_types, delimited, encodings, json_lines, parquet
 from polyculture.readers.copies import Copy, gunzipped
+from polyculture.readers.csv_header import MARK
 from polyculture.readers.errors import reading
 from polyculture.readers.hashing import HashedFile, Progress, head
 from polyculture.readers.recognise import UTF16_MARKS, Format, recognise, recognise_text
@@ -88,7 +89,10 @@ def _open_text(path: Path, form: Format, codec: str | None, start: bytes, progre
     elif start.startswith(UTF16_MARKS):
         raise encodings.utf16_marked(name)
     copy = None
-    if packed or codec is not None or (form is Format.JSON_LINES and first.startswith(b"\xef\xbb\xbf")):
+    if form is Format.DELIMITED and _mistaken_for_deflate(first):
+        copy = Copy(name)
+        blocks = copy.tee(chain([MARK], _without_mark(blocks)))
+    elif packed or codec is not None or (form is Format.JSON_LINES and first.startswith(MARK)):
         copy = Copy(name)
         blocks = copy.tee(_without_mark(blocks))
     suffix = ", gzip" if packed else ""
@@ -130,11 +134,20 @@ def _peek(blocks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
     return b"", iter(())
 
 
+def _mistaken_for_deflate(first: bytes) -> bool:
+    """Return whether Polars would try to unpack this text: "x^2,y" starts like a zlib stream.
+
+    It looks at the first bytes only, so a byte order mark before them keeps it from that.
+    """
+    start = first.removeprefix(MARK)[:2]
+    return len(start) == 2 and start[0] & 0x0F == 8 and int.from_bytes(start, "big") % 31 == 0
+
+
 def _without_mark(blocks: Iterable[bytes]) -> Iterator[bytes]:
     first, rest = _peek(iter(blocks))
     if first:
         next(rest)
-        yield first.removeprefix(b"\xef\xbb\xbf")
+        yield first.removeprefix(MARK)
     yield from rest
 
 
@@ -152,21 +165,12 @@ def _refuse_unusable(path: Path, names: Sequence[str], rows: int) -> None:
 
 def _settle(parts: Sequence[_Part]) -> tuple[list[pl.LazyFrame], tuple[str, ...]]:
     """Give the text columns their types, decided over all text files; return the frames and empty columns."""
-    open_parts = [(part.record.name, part.evidence, part.frame) for part in parts if part.evidence is not None]
-    types: dict[str, pl.DataType] = {}
-    empty = set(parts[0].names)
-    if open_parts:
-        types, blank = csv_types.decide(open_parts, parts[0].names)
-        empty &= set(blank)
-    for part in parts:
-        if part.evidence is None:
-            empty &= set(part.empty)
-    frames = []
-    for part in parts:
-        if part.evidence is not None:
-            frames.append(csv_types.typed(part.frame, types))
-        else:
-            frames.append(part.frame)
+    text = [
+        csv_types.TextFile(part.record.name, part.frame, part.evidence) for part in parts if part.evidence is not None
+    ]
+    types, blank = csv_types.decide(text, parts[0].names)
+    empty = set(blank).intersection(*(part.empty for part in parts if part.evidence is None))
+    frames = [part.frame if part.evidence is None else csv_types.typed(part.frame, types) for part in parts]
     return frames, tuple(name for name in parts[0].names if name in empty)
 
 

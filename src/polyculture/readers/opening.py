@@ -90,7 +90,8 @@ def _address(source: str | Path) -> Callable[[], Table] | None:
             hint="Download the file first and name it.",
         )
     if scheme not in _ADDRESSES:
-        hint = nearest(scheme, _ADDRESSES) or "Addresses that can be read: hapi:NAME."
+        close = nearest(scheme, _ADDRESSES).removesuffix("'?")
+        hint = f"{close}:{excerpt(name, limit=40)[1:-1]}'?" if close else "Addresses that can be read: hapi:NAME."
         raise FileError(f"There is no file {excerpt(source)}.", hint=hint)
     module, function = _ADDRESSES[scheme].split(":")
 

@@ -99,7 +99,8 @@ def recognise_text(start: bytes, name: str) -> Format:
         The text is a JSON list: not JSON Lines, and no table either.
     """
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip(_SPACE)
-    if text.startswith(b"{"):
+    # An object goes on with a key or ends; a column may well be named "{x}".
+    if text.startswith(b"{") and text[1:].lstrip(_SPACE)[:1] in (b'"', b"'", b"}", b""):
         return Format.JSON_LINES
     if text.startswith(b"[") and text[1:].lstrip(_SPACE)[:1] in (b"{", b"[", b"]"):
         raise FileError(

@@ -137,7 +137,7 @@ class _Scanner:
             self.open_line = self.line
             self.take(pending + b"\n", final=True)
         if self.header_lines == 0:
-            raise FileError(f"{excerpt(self.name)} holds no text.", hint="Check how it was written.")
+            raise FileError(f"{excerpt(self.name)} is blank: it holds no text.", hint="Check how it was written.")
         self._raise_first(None)
         if self.records - self.blank_total <= 1:
             raise FileError(
