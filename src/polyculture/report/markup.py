@@ -12,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from polyculture.audit.records import Statistic
+from polyculture.audit.records import Outcome, Statistic
 from polyculture.report import words
 
 __all__ = ["FILTERS", "Footnotes", "number", "prose", "text"]
@@ -79,6 +79,14 @@ class Footnotes:
         return Markup('<span class="n">{}</span> <span class="ci">{}{}</span>').format(
             number(shown_number), number(ends), mark
         )
+
+    def ratio(self, outcome: Outcome) -> Markup:
+        """Return the ratio of an outcome; as a power of ten where it does not fit a float."""
+        log10 = outcome.log10_ratio
+        if outcome.ratio.value is not None or log10.value is None:
+            return self.statistic(outcome.ratio, "ratio")
+        shown = number(words.ratio(None, log10.value))
+        return Markup('<span class="n">{}{}</span>').format(shown, self.mark(words.reason_of(outcome.ratio)))
 
 
 def letters(index: int) -> str:

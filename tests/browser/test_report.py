@@ -1,0 +1,249 @@
+"""The report in a real browser: accessible in light and dark, on a phone and on a desk, silent, printable."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sample_records as samples
+
+from polyculture.report.html import html, repr_html
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+ARGUMENTS = [
+    *("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+]
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Generator[Any]:
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("chromium is not installed: apt-get install chromium")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as session:
+        browser = session.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("reports")
+    found = {name: folder / f"{name}.html" for name in samples.ALL}
+    for name, path in found.items():
+        path.write_text(html(samples.ALL[name]()), encoding="utf-8")
+    leaking = '<!doctype html><img alt="" src="http://127.0.0.1:9/x.png">'
+    found["leaking"] = folder / "leaking.html"
+    found["leaking"].write_text(leaking, encoding="utf-8")
+    return found
+
+
+@pytest.fixture
+def opened(chromium: Any, pages: dict[str, Path]) -> Generator[Open]:
+    """Open a report; every request that leaves the file is counted in ``page.left`` and stopped."""
+    contexts = []
+
+    def go(name: str, *, width: int = 1280, scheme: str = "light", javascript: bool = True) -> Any:
+        context = chromium.new_context(
+            viewport={"width": width, "height": 800}, color_scheme=scheme, java_script_enabled=javascript
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.left = []
+        address = pages[name].as_uri()
+
+        def watch(route: Any) -> None:
+            if route.request.url.split("#")[0] in {address, "data:,"}:
+                route.continue_()
+            else:
+                page.left.append(route.request.url)
+                route.abort()
+
+        context.route("**/*", watch)
+        page.on("request", lambda request: page.left.append(request.url) if ("http" in request.url[:5]) else None)
+        page.goto(address)
+        return page
+
+    yield go
+    for context in contexts:
+        context.close()
+
+
+def violations(page: Any) -> list[str]:
+    """Return what axe-core finds, as rule and element."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    found = axe.Axe().run(page).response["violations"]
+    return [f"{rule['id']}: {node['html'][:120]}" for rule in found for node in rule["nodes"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("name", ["with_groups", "hostile", "one_model", "many_models"])
+def test_axe_finds_no_violation(opened: Open, name: str, width: int, scheme: str) -> None:
+    page = opened(name, width=width, scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach(element => element.open = true)")
+    assert violations(page) == []
+    assert page.left == []
+
+
+@pytest.mark.parametrize(
+    ("injection", "rule"),
+    [
+        ("<p style='color:#aaa;background:#fff'>too pale to read</p>", "color-contrast"),
+        ("<img src='data:,'>", "image-alt"),
+        ("<svg role='img'></svg>", "svg-img-alt"),
+        ("<button></button>", "button-name"),
+    ],
+)
+def test_axe_finds_an_injected_violation(opened: Open, injection: str, rule: str) -> None:
+    page = opened("waimai")
+    page.evaluate("text => document.querySelector('main').insertAdjacentHTML('beforeend', text)", injection)
+    assert any(found.startswith(rule) for found in violations(page))
+
+
+@pytest.mark.parametrize("name", samples.ALL)
+@pytest.mark.parametrize("width", [320, 360, 700, 1280])
+def test_no_page_scrolls_sideways(opened: Open, name: str, width: int) -> None:
+    page = opened(name, width=width)
+    page.evaluate("document.querySelectorAll('details').forEach(element => element.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("name", samples.ALL)
+def test_no_request_leaves_the_file(opened: Open, name: str) -> None:
+    assert opened(name).left == []
+
+
+def test_a_request_that_leaves_would_be_seen(opened: Open) -> None:
+    assert "http://127.0.0.1:9/x.png" in opened("leaking").left
+
+
+def test_the_policy_of_the_page_stops_what_is_smuggled_in(
+    chromium: Any, pages: dict[str, Path], tmp_path: Path
+) -> None:
+    text = pages["waimai"].read_text(encoding="utf-8").replace("</main>", "<script>window.ran = true</script></main>")
+    path = tmp_path / "smuggled.html"
+    path.write_text(text, encoding="utf-8")
+    page = chromium.new_page()
+    page.goto(path.as_uri())
+    assert page.evaluate("window.ran") is None
+    page.close()
+
+
+def test_the_keyboard_reaches_skip_link_contents_and_scroll_areas(opened: Open) -> None:
+    page = opened("with_groups", width=360)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    assert page.evaluate("document.activeElement.getBoundingClientRect().top") >= 0
+    reached = set()
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        reached.add(
+            page.evaluate("document.activeElement.getAttribute('aria-label') || document.activeElement.tagName")
+        )
+    areas = page.evaluate(
+        "[...document.querySelectorAll('.scroll')].filter(e => e.checkVisibility()).map(e => e.ariaLabel)"
+    )
+    assert areas
+    assert set(areas) <= reached
+    assert "SUMMARY" in reached
+
+
+def test_a_focused_table_scrolls_with_arrow_keys(opened: Open) -> None:
+    page = opened("with_groups", width=360)
+    area = page.locator("#groups .scroll").first
+    area.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(500)
+    assert area.evaluate("element => element.scrollLeft") > 0
+
+
+def test_the_skip_link_leads_to_the_numbers(opened: Open) -> None:
+    page = opened("waimai")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_all_is_there_without_javascript(opened: Open) -> None:
+    page = opened("with_groups", javascript=False)
+    assert page.locator("h1").inner_text().startswith("775 of 11,987")
+    for name in ("outcomes", "profile", "patterns", "models", "groups", "gaps", "reading"):
+        assert page.locator(f"#{name} h2").is_visible()
+    assert page.locator("#profile .wide svg").first.is_visible()
+    page.locator("#groups summary").first.click()
+    assert page.locator("#groups details table").first.is_visible()
+
+
+@pytest.mark.parametrize(("width", "shown", "hidden"), [(360, "compact", "wide"), (1280, "wide", "compact")])
+def test_each_screen_gets_its_size_of_chart(opened: Open, width: int, shown: str, hidden: str) -> None:
+    page = opened("with_groups", width=width)
+    for index in range(page.locator("figure").count()):
+        figure = page.locator("figure").nth(index)
+        assert figure.locator(f".{shown} svg").is_visible()
+        assert not figure.locator(f".{hidden} svg").is_visible()
+    smallest = page.evaluate(
+        "Math.min(...[...document.querySelectorAll('figure text')].filter(e => e.checkVisibility())"
+        ".map(e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a))"
+    )
+    assert smallest >= 9.5
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marks_stand_out_from_the_page(opened: Open, scheme: str) -> None:
+    """WCAG 2: at least 3 to 1 for marks, 4.5 to 1 for text in charts, which axe cannot measure in SVG."""
+    page = opened("with_groups", scheme=scheme)
+    colours = page.evaluate(
+        "Object.fromEntries(['paper', 'ink', 'muted', 'observed', 'expected', 'heat-0', 'heat-1', 'heat-2', 'line']"
+        ".map(n => [n, getComputedStyle(document.documentElement).getPropertyValue('--' + n).trim()]))"
+    )
+    paper = luminance(colours["paper"])
+    for name, least in {
+        "ink": 7,
+        "muted": 4.5,
+        **dict.fromkeys(("observed", "expected", "heat-0", "heat-1"), 3),
+    }.items():
+        assert contrast(luminance(colours[name]), paper) >= least, name
+    assert contrast(luminance(colours["heat-2"]), paper) >= 3
+    assert contrast(luminance(colours["line"]), paper) >= 3
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[index : index + 2], 16) / 255 for index in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: float, other: float) -> float:
+    return (max(one, other) + 0.05) / (min(one, other) + 0.05)
+
+
+def test_paper_gets_everything_on_white(opened: Open, tmp_path: Path) -> None:
+    page = opened("with_groups", scheme="dark")
+    pdf = page.pdf(path=str(tmp_path / "report.pdf"), format="A4")
+    assert pdf.startswith(b"%PDF")
+    assert len(pdf) > 20_000
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.locator("code.hash").first.is_visible()
+    assert page.locator("#groups details table").first.is_visible()
+    assert not page.locator("nav.contents").is_visible()
+    assert page.locator("figure .wide svg").first.is_visible()
+
+
+@pytest.mark.parametrize("name", samples.ALL)
+def test_a_notebook_shows_the_compact_view_and_keeps_its_own_look(chromium: Any, name: str) -> None:
+    page = chromium.new_page()
+    page.set_content(f"<h1>mine</h1><table><tr><td>mine</td></tr></table>{repr_html(samples.ALL[name]())}")
+    assert page.locator(".polyculture-audit table").first.is_visible()
+    mine = page.evaluate("getComputedStyle(document.querySelector('td')).padding")
+    assert mine == "1px"
+    page.close()

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import msgspec
+import pytest
+import sample_records as samples
+from syrupy.assertion import SnapshotAssertion
+
+from polyculture.audit.records import AuditRecord
+from polyculture.report.html import html, repr_html
+from polyculture.report.markup import Footnotes, number, prose
+
+VOID = {"meta", "link", "br", "hr", "img", "input", "path", "line", "rect"}
+PAGES = {name: html(make()) for name, make in samples.ALL.items()}
+
+
+class Page(HTMLParser):
+    """What a test asks of a page: elements in order, ids, headings, and whether tags are balanced."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.unbalanced: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in VOID:
+            return
+        if not self.open or self.open.pop() != tag:
+            self.unbalanced.append(tag)
+
+    def tags(self, *names: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.elements if tag in names]
+
+
+def section(page: str, name: str) -> str:
+    """Return one section of a page without its charts."""
+    start = page.index(f'<section id="{name}"')
+    text = page[start : page.index("</section>", start)]
+    return re.sub(r"<svg.*?</svg>", "<svg/>", text, flags=re.S)
+
+
+@pytest.mark.parametrize("name", samples.ALL)
+def test_pages_are_well_formed(name: str) -> None:
+    page = Page(PAGES[name])
+    assert not page.unbalanced
+    assert not page.open
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for _, attributes in page.elements:
+        for reference in (attributes.get("aria-labelledby") or "").split():
+            assert reference in ids
+        target = attributes.get("href") or ""
+        if target.startswith("#"):
+            assert target[1:] in ids
+
+
+@pytest.mark.parametrize("name", samples.ALL)
+def test_headings_go_down_step_by_step(name: str) -> None:
+    levels = [int(tag[1]) for tag, _ in Page(PAGES[name]).elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+@pytest.mark.parametrize("name", samples.ALL)
+def test_nothing_is_requested_and_nothing_runs(name: str) -> None:
+    page = Page(PAGES[name])
+    assert not page.tags("script", "iframe", "object", "embed", "img", "base", "form", "audio", "video")
+    for tag, attributes in page.elements:
+        assert not [key for key in attributes if key.startswith("on")], tag
+        for key in ("src", "href", "action", "xlink:href", "srcset"):
+            value = attributes.get(key)
+            assert value is None or value.startswith("#") or value == "data:,"
+    style = PAGES[name][PAGES[name].index("<style>") : PAGES[name].index("</style>")]
+    assert "url(" not in style
+    assert "@import" not in style
+    policy = [tag["content"] for tag in page.tags("meta") if tag.get("http-equiv") == "Content-Security-Policy"]
+    assert policy[0] is not None
+    assert policy[0].startswith("default-src 'none'")
+
+
+@pytest.mark.parametrize("name", samples.ALL)
+def test_charts_have_a_name_and_tables_have_heads(name: str) -> None:
+    page = Page(PAGES[name])
+    for attributes in page.tags("svg"):
+        assert attributes["role"] == "img"
+        assert attributes["aria-labelledby"]
+    assert all(attributes.get("scope") in {"row", "col"} for attributes in page.tags("th"))
+    assert len(page.tags("table")) == len(page.tags("caption"))
+    figures = PAGES[name].count("<figure>")
+    assert figures == PAGES[name].count("<figcaption")
+    for after in PAGES[name].split("</figure>")[1:]:
+        assert "<table" in after[:4000]
+
+
+def test_hostile_text_is_text() -> None:
+    page = PAGES["hostile"]
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "&lt;/style&gt;=cmd|" in page
+    assert "{{ 7 * 7 }} {% raw %}" in page
+    assert "49" not in section(page, "notes")
+    assert "\x1b" not in page
+    assert "\x07" not in page
+    assert "\u202e" not in page
+    page.encode()
+
+
+def test_hostile_notebook_view() -> None:
+    view = repr_html(samples.hostile())
+    assert "<script" not in view
+    assert "\x1b" not in view
+    rules = re.findall(r"^([^\s{}][^{}]*)\{", view[view.index("<style>") + 7 : view.index("</style>")], flags=re.M)
+    assert rules
+    assert all(part.strip().startswith(".polyculture-audit") for rule in rules for part in rule.split(","))
+
+
+def test_sections_only_where_there_is_content() -> None:
+    ids = {name: re.findall(r'<section id="([a-z-]+)"', page) for name, page in PAGES.items()}
+    assert ids["one_model"] == ["outcomes", "profile", "models", "notes", "reading"]
+    assert ids["with_groups"] == [
+        *("outcomes", "profile", "patterns", "models", "groups", "group-homogenization", "gaps"),
+        *("pairs", "nulls", "no-answer", "notes", "reading"),
+    ]
+    for page in PAGES.values():
+        assert re.findall(r'<li><a href="#([a-z-]+)"', page) == re.findall(r'<section id="([a-z-]+)"', page)
+
+
+def test_the_headline_is_the_first_heading_and_the_three_numbers_follow() -> None:
+    page = PAGES["waimai"]
+    assert "<h1>775 of 11,987 reviews (6.5\u00a0%, 95\u00a0% interval 6.0 to 6.9\u00a0%)" in page
+    big = page[page.index('<dl class="big">') : page.index("</dl>", page.index('<dl class="big">'))]
+    for text in ("6.5\u00a0%", "0.35\u00a0%", "18.4", "17.1 to 19.7", "775 of 11,987 individuals", "at most 31.4"):
+        assert text in big, text
+
+
+def test_where_fewer_than_one_is_expected_the_difference_leads() -> None:
+    assert "Observed minus expected" in PAGES["zero_events"]
+    assert "Ratio H: observed / expected" not in PAGES["zero_events"]
+
+
+def test_provenance_stands_on_page_one() -> None:
+    page = PAGES["with_groups"]
+    start = page.index('<section class="provenance"')
+    text = page[start : page.index("</section>", start)]
+    record = samples.with_groups().provenance
+    for wanted in (
+        *("waimai.csv", "9f86d081884c…", str(record.inputs[0].sha256), "12,004 read, 11,987 used", "11 (no label)"),
+        *("misclassified", "counted as failed", "seed 0", "polyculture 0.1.0", "--id example_id", "2020"),
+        *("212 clusters", "14 judged by 1", "fewer than 30", "1 warning"),
+    ):
+        assert wanted in text, wanted
+    assert start < page.index("<main")
+
+
+def test_tiny_and_huge_numbers_are_powers_of_ten() -> None:
+    assert "10<sup>−49.4</sup>" in PAGES["many_models"]
+    assert "10<sup>47.2</sup>" in PAGES["many_models"]
+
+
+def test_long_tables_are_cut_and_say_so() -> None:
+    models = tuple(samples.model(f"m{j}", 1000, 100) for j in range(300))
+    page = html(msgspec.structs.replace(samples.waimai(), models=models))
+    assert "The first 200 of 300 rows" in section(page, "models")
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("waimai", "outcomes"),
+        ("waimai", "profile"),
+        ("unequal_sets", "patterns"),
+        ("waimai", "models"),
+        ("with_groups", "groups"),
+        ("with_groups", "group-homogenization"),
+        ("with_groups", "gaps"),
+        ("waimai", "no-answer"),
+        ("hostile", "notes"),
+        ("one_model", "outcomes"),
+    ],
+)
+def test_section(name: str, part: str, snapshot: SnapshotAssertion) -> None:
+    assert section(PAGES[name], part) == snapshot
+
+
+def test_notebook_view(snapshot: SnapshotAssertion) -> None:
+    view = repr_html(samples.waimai())
+    assert re.sub(r"<style>.*?</style>", "", view, flags=re.S) == snapshot
+
+
+@pytest.mark.parametrize("make", [samples.with_groups, samples.many_models])
+def test_the_same_record_gives_the_same_page(make: type[AuditRecord]) -> None:
+    assert html(make()) == html(make())
+
+
+def test_reasons_stand_once_beneath_their_table() -> None:
+    notes = Footnotes()
+    assert str(notes.mark("why")) == str(notes.mark("why")) == "<sup>a</sup>"
+    assert str(notes.mark("other")) == "<sup>b</sup>"
+    assert str(notes.mark("")) == ""
+    assert notes.items() == [("a", "why"), ("b", "other")]
+
+
+def test_numbers_in_html() -> None:
+    assert str(number("-1.5 to -0.3 points")) == "−1.5 to −0.3 points"
+    assert str(prose("2020-21 <b>")) == "2020-21 &lt;b&gt;"
+    assert str(number("6.5 %")) == "6.5\u00a0%"
