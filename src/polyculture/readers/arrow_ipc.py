@@ -8,7 +8,7 @@ import polars as pl
 
 from polyculture.errors import ColumnError, FileError
 from polyculture.readers.errors import reading
-from polyculture.readers.wording import excerpt
+from polyculture.readers.wording import named
 
 __all__ = ["scan", "scan_stream"]
 
@@ -31,7 +31,7 @@ def scan(path: Path) -> tuple[pl.LazyFrame, int]:
         end = stream.read()
     if size < 20 or end != _MAGIC:
         raise FileError(
-            f"{excerpt(path)} is cut off: an Arrow file ends with its footer, and this one does not.",
+            f"{named(path)} is cut off: an Arrow file ends with its footer, and this one does not.",
             hint="Get the whole file, or write it again.",
         )
     with reading(path, "Arrow IPC"), _named_once(path):
@@ -52,7 +52,14 @@ def scan_stream(path: Path) -> tuple[pl.LazyFrame, int]:
         A column is named twice.
     """
     with reading(path, "an Arrow IPC stream"), _named_once(path):
-        frame = pl.read_ipc_stream(path)
+        try:
+            frame = pl.read_ipc_stream(path)
+        except pl.exceptions.PanicException as error:
+            raise FileError(
+                f"{named(path)} is an Arrow IPC stream that cannot be read: it is damaged or cut off, "
+                "or two columns have one name.",
+                hint="Give every column its own name, and write the file again.",
+            ) from error
     return frame.lazy(), frame.height
 
 
@@ -68,6 +75,6 @@ class _named_once:  # noqa: N801
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, pl.exceptions.DuplicateError):
             raise ColumnError(
-                f"{excerpt(self._path)}: more than one column has the same name.",
+                f"{named(self._path)}: more than one column has the same name.",
                 hint="Give every column its own name.",
             ) from error

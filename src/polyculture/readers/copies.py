@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from polyculture.errors import FileError
-from polyculture.readers.wording import excerpt
+from polyculture.readers.wording import named
 
 __all__ = ["Copy", "gunzipped"]
 
@@ -73,7 +73,7 @@ class Copy:
             self._stream.flush()
         except OSError as error:
             raise FileError(
-                f"{excerpt(self._name)} needs a plain copy in {excerpt(tempfile.gettempdir())}, and writing it failed: "
+                f"{named(self._name)} needs a plain copy in {named(tempfile.gettempdir())}, and writing it failed: "
                 f"{error.strerror or type(error).__name__}.",
                 hint="Make room there, or name another folder in the environment variable TMPDIR.",
             ) from error
@@ -106,12 +106,12 @@ def gunzipped(blocks: Iterable[bytes], name: str) -> Iterator[bytes]:
                 yield text
     except zlib.error as error:
         raise FileError(
-            f"{excerpt(name)} is a damaged gzip file: its contents do not match its checks.",
+            f"{named(name)} is a damaged gzip file: its contents do not match its checks.",
             hint="Get the file again (gzip -t FILE tests it).",
         ) from error
     if started:
         raise FileError(
-            f"{excerpt(name)} is cut off: the gzip data end in the middle.",
+            f"{named(name)} is cut off: the gzip data end in the middle.",
             hint="Get the whole file (gzip -t FILE tests it).",
         )
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from polyculture.errors import ColumnError
-from polyculture.readers.wording import columns, excerpt
+from polyculture.readers.wording import columns, excerpt, named
 
 __all__ = ["DELIMITERS", "MARK", "check_names", "names", "sniff"]
 
@@ -68,18 +68,18 @@ def check_names(names: Sequence[str], file: str, delimiter: str) -> None:
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if len(names) == 1:
         raise ColumnError(
-            f"{excerpt(file)} has only one column, {excerpt(names[0], limit=40)}.",
+            f"{named(file)} has only one column, {excerpt(names[0], limit=40)}.",
             hint="An audit needs at least a column for each model. Fields are told apart by comma, tab or semicolon.",
         )
     unnamed = [str(place) for place, name in enumerate(names, start=1) if not name]
     if unnamed:
         which = f"column {unnamed[0]} has" if len(unnamed) == 1 else f"columns {', '.join(unnamed[:_SHOWN])} have"
         raise ColumnError(
-            f"{excerpt(file)}: {which} no name in the header.",
+            f"{named(file)}: {which} no name in the header.",
             hint="Name it. (pandas writes its index so: use to_csv(index=False) or index_label='id'.)",
         )
     if repeated:
         raise ColumnError(
-            f"{excerpt(file)}: more than one column is named {columns(repeated)}.",
+            f"{named(file)}: more than one column is named {columns(repeated)}.",
             hint=f"Give every column its own name ({len(names)} columns, told apart by {DELIMITERS[delimiter]}).",
         )

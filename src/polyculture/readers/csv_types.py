@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polyculture.errors import ColumnError
-from polyculture.readers.wording import excerpt
+from polyculture.readers.wording import excerpt, named
 
 __all__ = ["Evidence", "TextFile", "collect_evidence", "decide", "typed"]
 
@@ -173,7 +173,7 @@ def _joint(files: Sequence[TextFile], name: str) -> pl.DataType:
     if len(kinds) > 1:
         (first, one), (second, other) = list(kinds.items())[:2]
         raise ColumnError(
-            f"Column {excerpt(name, limit=40)} holds {first} in {excerpt(one)} and {second} in {excerpt(other)}.",
+            f"Column {excerpt(name, limit=40)} holds {first} in {named(one)} and {second} in {named(other)}.",
             hint="Files that are read together must agree in the types of their columns.",
         )
     return total.dtype()

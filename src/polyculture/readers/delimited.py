@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from polyculture.readers.strict_csv import Structure, check
-from polyculture.readers.wording import excerpt
+from polyculture.readers.wording import named
 
 __all__ = ["describe", "inspect", "scan"]
 
@@ -53,7 +53,7 @@ def inspect(blocks: Iterable[bytes], name: str) -> tuple[Structure, tuple[str, .
     warnings: tuple[str, ...] = ()
     if structure.open_end:
         warnings = (
-            f"{excerpt(name)}: the last row has no line end. "
+            f"{named(name)}: the last row has no line end. "
             "If the file was cut off there, its last value is incomplete.",
         )
     return structure, warnings

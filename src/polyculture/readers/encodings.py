@@ -8,7 +8,7 @@ from contextlib import suppress
 from encodings import aliases
 
 from polyculture.errors import FileError, UsageError, nearest
-from polyculture.readers.wording import excerpt
+from polyculture.readers.wording import excerpt, named
 
 __all__ = ["codec", "decoded", "not_utf8", "nul_byte", "utf16_marked"]
 
@@ -65,7 +65,7 @@ def decoded(blocks: Iterable[bytes], encoding: str, name: str) -> Iterator[bytes
     except UnicodeError as error:
         reached = line + (error.object[: error.start].count(b"\n") if isinstance(error, UnicodeDecodeError) else 0)
         raise FileError(
-            f"{excerpt(name)} is not text in {encoding}: reading stopped at about line {reached:,}.",
+            f"{named(name)} is not text in {encoding}: reading stopped at about line {reached:,}.",
             hint="Leave --encoding out for UTF-8, or name another one (cp1252, latin-1, utf-16).",
         ) from error
 
@@ -75,7 +75,7 @@ def _utf8(text: str, encoding: str, name: str, line: int) -> bytes:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:  # a lone surrogate, which some codecs let through
         raise FileError(
-            f"{excerpt(name)} holds half a character before line {line + 1:,}, read as {encoding}.",
+            f"{named(name)} holds half a character before line {line + 1:,}, read as {encoding}.",
             hint="Name another encoding, or write the file again in UTF-8.",
         ) from error
 
@@ -100,7 +100,7 @@ def not_utf8(name: str, data: bytes, error: UnicodeDecodeError, line: int) -> Fi
     guess = _guess(data)
     seen = excerpt(around.decode(guess), limit=40)
     hint = f"Name its encoding with --encoding. As {guess} it would read {seen} there: --encoding {guess}."
-    return FileError(f"{excerpt(name)}, line {line:,}: the byte 0x{data[error.start]:02x} is not UTF-8.", hint=hint)
+    return FileError(f"{named(name)}, line {line:,}: the byte 0x{data[error.start]:02x} is not UTF-8.", hint=hint)
 
 
 def _guess(data: bytes) -> str:
@@ -116,7 +116,7 @@ def nul_byte(name: str, data: bytes, position: int, line: int) -> FileError:
     """Return the error for a NUL byte at ``position`` of ``data``, which starts on ``line``."""
     line += data.count(b"\n", 0, position)
     sample = data[: 1 << 12]
-    message = f"{excerpt(name)}, line {line:,}: a NUL byte, which no text has."
+    message = f"{named(name)}, line {line:,}: a NUL byte, which no text has."
     if 3 * sample.count(0) >= len(sample):
         guess = "utf-16-le" if sample[1::2].count(0) >= sample[::2].count(0) else "utf-16-be"
         return FileError(message, hint=f"This looks like UTF-16: --encoding {guess}.")
@@ -125,4 +125,4 @@ def nul_byte(name: str, data: bytes, position: int, line: int) -> FileError:
 
 def utf16_marked(name: str) -> FileError:
     """Return the error for a file that starts with the byte order mark of UTF-16."""
-    return FileError(f"{excerpt(name)} is text in UTF-16 (it says so itself).", hint="Read it with --encoding utf-16.")
+    return FileError(f"{named(name)} is text in UTF-16 (it says so itself).", hint="Read it with --encoding utf-16.")

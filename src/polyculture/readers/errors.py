@@ -10,17 +10,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import narwhals as nw
 import polars as pl
 
 from polyculture.audit.records import InputFile
 from polyculture.errors import FileError, InputError, PolycultureError
-from polyculture.readers.wording import excerpt
+from polyculture.readers.wording import excerpt, named
 
 __all__ = ["FOREIGN", "reading", "translate"]
 
 FOREIGN: tuple[type[BaseException], ...] = (
     pl.exceptions.PolarsError,
     pl.exceptions.PanicException,
+    nw.exceptions.NarwhalsError,
     OSError,
     UnicodeError,
     ValueError,
@@ -45,12 +47,12 @@ def translate(exception: BaseException, inputs: Sequence[InputFile]) -> Polycult
     """
     if isinstance(exception, PolycultureError):
         return exception
-    names = ", ".join(excerpt(item.name) for item in inputs[:3])
+    names = ", ".join(named(item.name) for item in inputs[:3])
     if len(inputs) > 3:
         names += f" or another of the {len(inputs):,} files"
     gone = [item for item in inputs if item.sha256 is not None and not Path(item.name).exists()]
     if gone:
-        return FileError(f"{excerpt(gone[0].name)} was removed while it was read.", hint="Put it back and start again.")
+        return FileError(f"{named(gone[0].name)} was removed while it was read.", hint="Put it back and start again.")
     cause = f"{type(exception).__name__}: {excerpt(_first_line(exception))}"
     if isinstance(exception, MemoryError):
         return InputError(
@@ -77,7 +79,7 @@ def reading(path: Path | str, form: str) -> Iterator[None]:
         yield
     except FOREIGN as error:
         raise FileError(
-            f"{excerpt(path)} is damaged or cut off: it starts as {form} but cannot be read as such "
+            f"{named(path)} is damaged or cut off: it starts as {form} but cannot be read as such "
             f"({excerpt(_first_line(error))}).",
             hint="Get the whole file again, or write it again.",
         ) from error

@@ -19,7 +19,7 @@ from polyculture.readers.errors import reading
 from polyculture.readers.hashing import HashedFile, Progress, head
 from polyculture.readers.recognise import UTF16_MARKS, Format, recognise, recognise_text
 from polyculture.readers.table import Table
-from polyculture.readers.wording import columns, excerpt
+from polyculture.readers.wording import columns, excerpt, named
 
 __all__ = ["open_files"]
 
@@ -107,7 +107,7 @@ def _open_text(path: Path, form: Format, codec: str | None, start: bytes, progre
         evidence, rows = csv_types.collect_evidence(frame, structure.columns)
     if rows != structure.rows:
         raise FileError(
-            f"{excerpt(path)}: {structure.rows:,} rows were checked and {rows:,} rows were read.",
+            f"{named(path)}: {structure.rows:,} rows were checked and {rows:,} rows were read.",
             hint="Did the file change meanwhile? If not, please report it.",
         )
     record = hashed.record(delimited.describe(structure) + suffix, structure.rows)
@@ -117,12 +117,12 @@ def _open_text(path: Path, form: Format, codec: str | None, start: bytes, progre
 def _inner_form(first: bytes, name: str) -> Format:
     """Return the format of what was unpacked or decoded; only text can be."""
     if not first:
-        raise FileError(f"{excerpt(name)} holds nothing.", hint="Check how it was written.")
+        raise FileError(f"{named(name)} holds nothing.", hint="Check how it was written.")
     if first.startswith(UTF16_MARKS):
         raise encodings.utf16_marked(name)
     form = recognise(first, name)
     if form not in (Format.JSON_LINES, Format.DELIMITED):
-        raise FileError(f"{excerpt(name)} holds {form.value} inside gzip.", hint="Unpack it first (gunzip FILE).")
+        raise FileError(f"{named(name)} holds {form.value} inside gzip.", hint="Unpack it first (gunzip FILE).")
     return recognise_text(first, name)
 
 
@@ -153,12 +153,12 @@ def _without_mark(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 def _refuse_unusable(path: Path, names: Sequence[str], rows: int) -> None:
     if rows == 0:
-        raise FileError(f"{excerpt(path)} holds no rows.", hint="Check how it was written: were rows filtered out?")
+        raise FileError(f"{named(path)} holds no rows.", hint="Check how it was written: were rows filtered out?")
     if "" in names:
-        raise ColumnError(f"{excerpt(path)}: column {names.index('') + 1} has no name.", hint="Name it.")
+        raise ColumnError(f"{named(path)}: column {names.index('') + 1} has no name.", hint="Name it.")
     if len(names) < 2:
         raise ColumnError(
-            f"{excerpt(path)} has {'only one column, ' + columns(names) if names else 'no columns'}.",
+            f"{named(path)} has {'only one column, ' + columns(names) if names else 'no columns'}.",
             hint="An audit needs at least a column for each model.",
         )
 
@@ -183,7 +183,7 @@ def _same_names(parts: Sequence[_Part]) -> None:
             says = [f"lacks {columns(missing)}"] if missing else []
             says += [f"has {columns(extra)} besides"] if extra else []
             raise ColumnError(
-                f"{excerpt(part.record.name)} {' and '.join(says)}, compared with {excerpt(first.record.name)}.",
+                f"{named(part.record.name)} {' and '.join(says)}, compared with {named(first.record.name)}.",
                 hint="Files that are read together must have the same columns.",
             )
 
@@ -195,7 +195,7 @@ def _same_types(parts: Sequence[_Part], frames: Sequence[pl.LazyFrame]) -> None:
         for name, dtype in first.items():
             if schema[name] != dtype:
                 raise ColumnError(
-                    f"Column {excerpt(name, limit=40)} is {dtype} in {excerpt(parts[0].record.name)} "
-                    f"and {schema[name]} in {excerpt(part.record.name)}.",
+                    f"Column {excerpt(name, limit=40)} is {dtype} in {named(parts[0].record.name)} "
+                    f"and {schema[name]} in {named(part.record.name)}.",
                     hint="Files that are read together must agree in the types of their columns.",
                 )

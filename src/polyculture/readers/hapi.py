@@ -22,7 +22,7 @@ import polars as pl
 from polyculture.audit.records import InputFile
 from polyculture.errors import ColumnError, FileError, UsageError, ValueInDataError
 from polyculture.readers.hashing import HashedFile, Progress
-from polyculture.readers.wording import columns, excerpt
+from polyculture.readers.wording import columns, excerpt, named
 
 __all__ = ["HapiFolder", "find", "read"]
 
@@ -73,8 +73,8 @@ def find(path: Path) -> HapiFolder:
     leaves = [leaf for leaf in _walk(path, 3) if _SNAPSHOT.fullmatch(leaf.name)]
     if any(leaf.parent == path for leaf in leaves):
         raise UsageError(
-            f"{excerpt(path)} holds the snapshots of one API.",
-            hint=f"Give the folder of the data set, {excerpt(path.resolve().parent)}, to read all APIs and the labels.",
+            f"{named(path)} holds the snapshots of one API.",
+            hint=f"Give the folder of the data set, {named(path.resolve().parent)}, to read all APIs and the labels.",
         )
     folders: defaultdict[Path, list[Path]] = defaultdict(list)
     for leaf in leaves:
@@ -84,8 +84,8 @@ def find(path: Path) -> HapiFolder:
     if len(folders) > 1:
         names = [str(folder.relative_to(path)) for folder in sorted(folders)]
         raise UsageError(
-            f"{excerpt(path)} holds {len(names)} data sets: {columns(names)}.",
-            hint=f"Give the folder of one of them, such as {excerpt(path / names[0])}.",
+            f"{named(path)} holds {len(names)} data sets: {columns(names)}.",
+            hint=f"Give the folder of one of them, such as {named(path / names[0])}.",
         )
     folder, found = next(iter(folders.items()))
     snapshots: dict[str, tuple[tuple[datetime.date, Path], ...]] = {}
@@ -94,7 +94,7 @@ def find(path: Path) -> HapiFolder:
         twice = [date for date, times in Counter(date for date, _ in dated).items() if times > 1]
         if twice:
             raise FileError(
-                f"{excerpt(api)} holds the snapshot {twice[0]} twice.",
+                f"{named(api)} holds the snapshot {twice[0]} twice.",
                 hint="Keep one file for each date (YY-MM-DD.json).",
             )
         snapshots[api.name] = tuple(dated)
@@ -129,7 +129,7 @@ def read(
     label_file = next((source.folder / name for name in _LABELS if (source.folder / name).is_file()), None)
     if label_file is None:
         raise FileError(
-            f"{excerpt(source.folder)} holds no labels.", hint="Add labels.json: a list of {example_id, true_label}."
+            f"{named(source.folder)} holds no labels.", hint="Add labels.json: a list of {example_id, true_label}."
         )
     labels, record = _load(label_file, _Label, progress)
     inputs, truth = [record], {row.example_id: row.true_label for row in labels}
@@ -206,7 +206,7 @@ def _walk(folder: Path, depth: int) -> Iterator[Path]:
         entries = sorted(folder.iterdir())
     except OSError as error:
         raise FileError(
-            f"The folder {excerpt(folder)} may not be read.", hint="Change its permissions, or give another folder."
+            f"The folder {named(folder)} may not be read.", hint="Change its permissions, or give another folder."
         ) from error
     for entry in entries:
         if entry.is_dir() and not entry.is_symlink():
@@ -220,13 +220,13 @@ def _no_layout(path: Path) -> FileError:
     files = sorted(entry for entry in path.iterdir() if entry.is_file() and not entry.name.startswith("."))
     if not files:
         return FileError(
-            f"The folder {excerpt(path)} holds no files that can be read.", hint="Give files, or another folder."
+            f"The folder {named(path)} holds no files that can be read.", hint="Give files, or another folder."
         )
     endings = Counter("".join(file.suffixes[-2:]) for file in files)
     pattern = path / f"*{endings.most_common(1)[0][0]}"
     return FileError(
-        f"The folder {excerpt(path)} is of no layout that is known (HAPI: TASK/DATASET/API/YY-MM-DD.json).",
-        hint=f"To read its files together, give them by a pattern: {excerpt(pattern)}.",
+        f"The folder {named(path)} is of no layout that is known (HAPI: TASK/DATASET/API/YY-MM-DD.json).",
+        hint=f"To read its files together, give them by a pattern: {named(pattern)}.",
     )
 
 
@@ -236,7 +236,7 @@ def _date(leaf: Path) -> datetime.date:
         year, month, day = (int(part) for part in match.groups()) if match else (0, 0, 0)
         return datetime.date(2000 + year, month, day)
     except ValueError as error:
-        raise FileError(f"{excerpt(leaf)}: the name is no date.", hint="Snapshots are named YY-MM-DD.json.") from error
+        raise FileError(f"{named(leaf)}: the name is no date.", hint="Snapshots are named YY-MM-DD.json.") from error
 
 
 def _load(file: Path, kind: type[Any], progress: Progress | None) -> tuple[list[Any], InputFile]:
@@ -247,13 +247,13 @@ def _load(file: Path, kind: type[Any], progress: Progress | None) -> tuple[list[
     try:
         rows: list[Any] = msgspec.json.decode(b"".join(hashed), type=list[kind])  # type: ignore[valid-type]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise FileError(f"{excerpt(file)} is not of the HAPI layout: {excerpt(error)}.", hint=mend) from error
+        raise FileError(f"{named(file)} is not of the HAPI layout: {excerpt(error)}.", hint=mend) from error
     if not rows:
-        raise FileError(f"{excerpt(file)} holds an empty list.", hint=mend)
+        raise FileError(f"{named(file)} holds an empty list.", hint=mend)
     repeated = [key for key, times in Counter(row.example_id for row in rows).items() if times > 1]
     if repeated:
         raise ValueInDataError(
-            f"{excerpt(file)}: more than one entry has the example_id {columns(repeated)}.",
+            f"{named(file)}: more than one entry has the example_id {columns(repeated)}.",
             hint="Keep one entry for each example.",
         )
     return rows, hashed.record("HAPI", len(rows))
@@ -262,7 +262,7 @@ def _load(file: Path, kind: type[Any], progress: Progress | None) -> tuple[list[
 def _refuse_unknown(unknown: Sequence[object], file: Path, label_file: Path) -> None:
     if unknown:
         raise ValueInDataError(
-            f"{excerpt(file)} predicts {len(unknown):,} examples without a label in {excerpt(label_file)}: example_id "
+            f"{named(file)} predicts {len(unknown):,} examples without a label in {named(label_file)}: example_id "
             f"{columns(unknown)}.",
             hint="Add their labels, or take them out.",
         )
@@ -279,7 +279,7 @@ def _dtype(what: str, files: Sequence[tuple[Path, Sequence[object]]]) -> pl.Data
     if len(first_seen) > 1:
         (first, one), (second, other) = list(first_seen.items())[:2]
         raise ColumnError(
-            f"{what} is {first} in {excerpt(one)} and {second} in {excerpt(other)}.",
+            f"{what} is {first} in {named(one)} and {second} in {named(other)}.",
             hint="Write it with one type in all files.",
         )
     word = next(iter(first_seen), "text")

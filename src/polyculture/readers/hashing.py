@@ -8,7 +8,7 @@ from pathlib import Path
 
 from polyculture.audit.records import InputFile
 from polyculture.errors import FileError
-from polyculture.readers.wording import excerpt
+from polyculture.readers.wording import named
 
 __all__ = ["BLOCK", "HashedFile", "Progress"]
 
@@ -90,8 +90,8 @@ def unreadable(path: Path, error: OSError) -> FileError:
     """Return the error of a file that the operating system does not let us read."""
     if isinstance(error, PermissionError):
         return FileError(
-            f"{excerpt(path)} may not be read: permission denied.",
+            f"{named(path)} may not be read: permission denied.",
             hint="Change its permissions (chmod u+r), or copy it to a folder of your own.",
         )
     reason = error.strerror or type(error).__name__
-    return FileError(f"{excerpt(path)} cannot be read: {reason}.", hint="Check the disk and the path.")
+    return FileError(f"{named(path)} cannot be read: {reason}.", hint="Check the disk and the path.")

@@ -17,7 +17,7 @@ import polars as pl
 
 from polyculture.errors import ColumnError, FileError
 from polyculture.readers.encodings import not_utf8, nul_byte
-from polyculture.readers.wording import excerpt
+from polyculture.readers.wording import excerpt, named
 
 __all__ = ["Lines", "check", "scan"]
 
@@ -77,7 +77,7 @@ def check(blocks: Iterable[bytes], name: str) -> Lines:
         pending = pending[cut:]
         if len(pending) > _LONGEST_LINE:
             raise FileError(
-                f"{excerpt(name)}, line {checker.line:,} is longer than {_LONGEST_LINE >> 20} MiB.",
+                f"{named(name)}, line {checker.line:,} is longer than {_LONGEST_LINE >> 20} MiB.",
                 hint="JSON Lines holds one object a line.",
             )
     checker.take(pending, last=True)
@@ -136,7 +136,7 @@ class _Checker:
                 raise self._bad_line(line, number, error, last=last) from error
             if not isinstance(item, dict):
                 raise FileError(
-                    f"{excerpt(self.name)}, line {number:,} is {excerpt(line, limit=40)}, not an object.",
+                    f"{named(self.name)}, line {number:,} is {excerpt(line, limit=40)}, not an object.",
                     hint='Each line of JSON Lines is one object: {"id": 1, "a": "x"}.',
                 )
             yield number, item
@@ -144,8 +144,7 @@ class _Checker:
     def _bad_line(self, line: bytes, number: int, error: Exception, *, last: bool) -> FileError:
         if last and self.rows:
             return FileError(
-                f"{excerpt(self.name)} looks cut off: line {number:,}, the last one, is incomplete "
-                "and has no line end.",
+                f"{named(self.name)} looks cut off: line {number:,}, the last one, is incomplete and has no line end.",
                 hint="Get the whole file, or delete that line.",
             )
         if re.search(rb"\b(?:NaN|-?Infinity)\b", line):
@@ -154,7 +153,7 @@ class _Checker:
             hint = "Write each object on one line (jq -c . FILE)."
         else:
             hint = f"Mend the line, which starts {excerpt(line, limit=40)}."
-        return FileError(f"{excerpt(self.name)}, line {number:,} is not valid JSON ({excerpt(error)}).", hint=hint)
+        return FileError(f"{named(self.name)}, line {number:,} is not valid JSON ({excerpt(error)}).", hint=hint)
 
     def _learn(self, item: dict[str, object], number: int) -> None:
         for key, value in item.items():
@@ -165,7 +164,7 @@ class _Checker:
             if len(kinds) > 1 and not kinds.keys() <= _NUMBERS:
                 (first, one), (second, other) = list(kinds.items())[:2]
                 raise ColumnError(
-                    f"{excerpt(self.name)}: {excerpt(key, limit=40)} is {first} on line {one:,} and {second} on "
+                    f"{named(self.name)}: {excerpt(key, limit=40)} is {first} on line {one:,} and {second} on "
                     f"line {other:,}.",
                     hint="Write all values of a key with one type.",
                 )
@@ -174,7 +173,7 @@ class _Checker:
         for key, value in item.items():
             if type(value) is int and not -(2**63) <= value < 2**63:
                 raise ColumnError(
-                    f"{excerpt(self.name)}, line {number:,}: the integer under {excerpt(key, limit=40)} "
+                    f"{named(self.name)}, line {number:,}: the integer under {excerpt(key, limit=40)} "
                     "needs more than 64 bits.",
                     hint="Write it as text, in quotation marks.",
                 )
@@ -189,19 +188,19 @@ class _Checker:
         if len(set(keys)) < len(keys):
             repeated = next(key for key in keys if keys.count(key) > 1)
             raise ColumnError(
-                f"{excerpt(self.name)}, line {number:,}: {excerpt(repeated, limit=40)} stands twice in one object.",
+                f"{named(self.name)}, line {number:,}: {excerpt(repeated, limit=40)} stands twice in one object.",
                 hint="Give every key its own name.",
             )
 
     def lines(self) -> Lines:
         """Return what was found."""
         if not self.rows:
-            raise FileError(f"{excerpt(self.name)} holds no line of JSON.", hint="Check how it was written.")
+            raise FileError(f"{named(self.name)} holds no line of JSON.", hint="Check how it was written.")
         if "" in self._kinds:
-            raise ColumnError(f"{excerpt(self.name)}: a key is the empty text.", hint="Name it.")
+            raise ColumnError(f"{named(self.name)}: a key is the empty text.", hint="Name it.")
         if len(self._kinds) < 2:
             raise ColumnError(
-                f"{excerpt(self.name)} has {'only one key' if self._kinds else 'no keys'}.",
+                f"{named(self.name)} has {'only one key' if self._kinds else 'no keys'}.",
                 hint="An audit needs at least a column for each model.",
             )
         types = {}

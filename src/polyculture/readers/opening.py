@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polyculture.errors import FileError, UsageError, nearest
-from polyculture.readers.wording import columns, excerpt
+from polyculture.readers.wording import columns, excerpt, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +70,7 @@ def open_sources(
     loaders = [(source, loader) for source in given if (loader := _address(source))]
     if loaders:
         return _one_address(given, loaders, encoding)
-    folders = [Path(source).expanduser() for source in given if Path(source).expanduser().is_dir()]
+    folders = [path for source in given if _is(path := Path(source).expanduser(), Path.is_dir)]
     if folders:
         return _one_folder(given, folders, progress)
     from polyculture.readers.files import open_files
@@ -81,18 +81,18 @@ def open_sources(
 def _address(source: str | Path) -> Callable[[], Table] | None:
     """Return what loads an address, or None for a path."""
     match = _ADDRESS.fullmatch(source) if isinstance(source, str) else None
-    if match is None or _exists(Path(str(source))):
+    if match is None or _is(Path(str(source)), Path.exists):
         return None
     scheme, name = match.group(1).lower(), match.group(2)
     if scheme in {"http", "https", "s3", "gs", "ftp"}:
         raise UsageError(
-            f"{excerpt(source)} is an address on the network, and nothing is fetched here.",
+            f"{named(source)} is an address on the network, and nothing is fetched here.",
             hint="Download the file first and name it.",
         )
     if scheme not in _ADDRESSES:
         close = nearest(scheme, _ADDRESSES).removesuffix("'?")
         hint = f"{close}:{excerpt(name, limit=40)[1:-1]}'?" if close else "Addresses that can be read: hapi:NAME."
-        raise FileError(f"There is no file {excerpt(source)}.", hint=hint)
+        raise FileError(f"There is no file {named(source)}.", hint=hint)
     module, function = _ADDRESSES[scheme].split(":")
 
     def load() -> Table:
@@ -107,16 +107,16 @@ def _one_address(
 ) -> Table:
     source, load = loaders[0]
     if len(given) > 1:
-        raise UsageError(f"{excerpt(source)} cannot be read together with other sources.", hint="Audit one at a time.")
+        raise UsageError(f"{named(source)} cannot be read together with other sources.", hint="Audit one at a time.")
     if encoding is not None:
-        raise UsageError(f"--encoding has no meaning for {excerpt(source)}.", hint="Leave it out.")
+        raise UsageError(f"--encoding has no meaning for {named(source)}.", hint="Leave it out.")
     return load()
 
 
 def _one_folder(given: Sequence[str | Path], folders: Sequence[Path], progress: Progress | None) -> Table:
     if len(given) > 1:
         raise UsageError(
-            f"The folder {excerpt(folders[0])} cannot be read together with other sources.",
+            f"The folder {named(folders[0])} cannot be read together with other sources.",
             hint="Give one folder, or give files by a pattern.",
         )
     import narwhals as nw
@@ -145,8 +145,8 @@ def _files(given: Sequence[str | Path]) -> list[Path]:
     for source in given:
         path = Path(source).expanduser()
         if "\0" in str(source):
-            raise FileError(f"{excerpt(source)} is no file name: it holds a NUL character.")
-        if _exists(path):
+            raise FileError(f"{named(source)} is no file name: it holds a NUL character.")
+        if _is(path, Path.exists):
             found.append(path)
         elif glob.has_magic(str(path)):
             found += _matches(path)
@@ -154,14 +154,14 @@ def _files(given: Sequence[str | Path]) -> list[Path]:
             raise _missing(path)
     resolved: dict[Path, Path] = {}
     for path in found:
-        if not path.is_file():
+        if not _is(path, Path.is_file):
             raise FileError(
-                f"{excerpt(path)} is no ordinary file.",
+                f"{named(path)} is no ordinary file.",
                 hint="Write what it gives to a file first: it is read more than once.",
             )
         earlier = resolved.setdefault(path.resolve(), path)
         if earlier is not path:
-            raise UsageError(f"{excerpt(path)} is named more than once.", hint="Name each file once.")
+            raise UsageError(f"{named(path)} is named more than once.", hint="Name each file once.")
     return found
 
 
@@ -172,7 +172,7 @@ def _matches(pattern: Path) -> list[Path]:
     if not files:
         what = "only folders" if paths else "nothing"
         raise FileError(
-            f"The pattern {excerpt(pattern)} matches {what}.",
+            f"The pattern {named(pattern)} matches {what}.",
             hint="Check it with ls; ** stands for any number of folders.",
         )
     return files
@@ -180,15 +180,15 @@ def _matches(pattern: Path) -> list[Path]:
 
 def _missing(path: Path) -> FileError:
     folder = path.parent
-    if not _exists(folder):
+    if not _is(folder, Path.exists):
         return FileError(
-            f"There is no file {excerpt(path)}: the folder {excerpt(folder)} does not exist.",
-            hint=_nearest_in(folder.parent, folder.name) or f"The current folder is {excerpt(Path.cwd())}.",
+            f"There is no file {named(path)}: the folder {named(folder)} does not exist.",
+            hint=_nearest_in(folder.parent, folder.name) or f"The current folder is {named(Path.cwd())}.",
         )
     hint = _nearest_in(folder, path.name)
     if not hint and ":" not in path.name:
-        hint = f"Check the name; the current folder is {excerpt(Path.cwd())}."
-    return FileError(f"There is no file {excerpt(path)}.", hint=hint)
+        hint = f"Check the name; the current folder is {named(Path.cwd())}."
+    return FileError(f"There is no file {named(path)}.", hint=hint)
 
 
 def _nearest_in(folder: Path, name: str) -> str:
@@ -200,8 +200,8 @@ def _nearest_in(folder: Path, name: str) -> str:
     return close if not close or folder == Path() else f"{close} (in {columns([folder])})"
 
 
-def _exists(path: Path) -> bool:
+def _is(path: Path, question: Callable[[Path], bool]) -> bool:
     try:
-        return path.exists()
+        return question(path)
     except (OSError, ValueError):  # a name too long, a NUL, a folder that may not be entered
         return False

@@ -8,7 +8,7 @@ import polars as pl
 
 from polyculture.errors import ColumnError, FileError
 from polyculture.readers.errors import reading
-from polyculture.readers.wording import excerpt
+from polyculture.readers.wording import named
 
 __all__ = ["scan"]
 
@@ -31,12 +31,12 @@ def scan(path: Path) -> tuple[pl.LazyFrame, int]:
         end = stream.read()
     if size < 12 or not end.endswith(_MAGIC):
         raise FileError(
-            f"{excerpt(path)} is cut off or damaged: a Parquet file ends with its footer, and this one does not.",
+            f"{named(path)} is cut off or damaged: a Parquet file ends with its footer, and this one does not.",
             hint="Get the whole file; the schema stands at its end, so a part of it cannot be read.",
         )
     if int.from_bytes(end[:4], "little") > size - 12:
         raise FileError(
-            f"{excerpt(path)} has a damaged Parquet footer: it says that it is longer than the file.",
+            f"{named(path)} has a damaged Parquet footer: it says that it is longer than the file.",
             hint="Get the file again, or write it again.",
         )
     with reading(path, "Parquet"):
@@ -46,6 +46,6 @@ def scan(path: Path) -> tuple[pl.LazyFrame, int]:
             rows = int(frame.select(pl.len()).collect(engine="streaming").item())
         except pl.exceptions.DuplicateError as error:
             raise ColumnError(
-                f"{excerpt(path)}: more than one column has the same name.", hint="Give every column its own name."
+                f"{named(path)}: more than one column has the same name.", hint="Give every column its own name."
             ) from error
     return frame, rows

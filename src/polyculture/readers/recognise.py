@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from polyculture.errors import FileError
-from polyculture.readers.wording import excerpt
+from polyculture.readers.wording import named
 
 __all__ = ["UTF16_MARKS", "Format", "recognise"]
 
@@ -77,14 +77,14 @@ def recognise(start: bytes, name: str, *, encoded: bool = False) -> Format:
     <Format.PARQUET: 'Parquet'>
     """
     if not start:
-        raise FileError(f"{excerpt(name)} is empty (0 bytes).", hint="Check how it was written.")
+        raise FileError(f"{named(name)} is empty (0 bytes).", hint="Check how it was written.")
     if not encoded:
         for magic, form in _MAGIC.items():
             if start.startswith(magic):
                 return form
         for magic, (what, mend) in _FOREIGN.items():
             if start.startswith(magic):
-                raise FileError(f"{excerpt(name)} is {what}, not a table that can be read.", hint=mend)
+                raise FileError(f"{named(name)} is {what}, not a table that can be read.", hint=mend)
     elif start.startswith(b"\x1f\x8b"):
         return Format.GZIP
     return recognise_text(start, name)
@@ -104,7 +104,7 @@ def recognise_text(start: bytes, name: str) -> Format:
         return Format.JSON_LINES
     if text.startswith(b"[") and text[1:].lstrip(_SPACE)[:1] in (b"{", b"[", b"]"):
         raise FileError(
-            f"{excerpt(name)} is one JSON list, not JSON Lines.",
+            f"{named(name)} is one JSON list, not JSON Lines.",
             hint="Write one object a line (jq -c '.[]' FILE). Files of the HAPI layout are given by their folder.",
         )
     return Format.DELIMITED

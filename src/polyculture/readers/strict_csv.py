@@ -17,7 +17,7 @@ from polyculture.readers import csv_header
 from polyculture.readers.csv_header import DELIMITERS, MARK
 from polyculture.readers.csv_marks import NEWLINE, QUOTE, RETURN, Marks
 from polyculture.readers.encodings import not_utf8, nul_byte
-from polyculture.readers.wording import excerpt, places
+from polyculture.readers.wording import excerpt, named, places
 
 __all__ = ["Structure", "check"]
 
@@ -137,11 +137,11 @@ class _Scanner:
             self.open_line = self.line
             self.take(pending + b"\n", final=True)
         if self.header_lines == 0:
-            raise FileError(f"{excerpt(self.name)} is blank: it holds no text.", hint="Check how it was written.")
+            raise FileError(f"{named(self.name)} is blank: it holds no text.", hint="Check how it was written.")
         self._raise_first(None)
         if self.records - self.blank_total <= 1:
             raise FileError(
-                f"{excerpt(self.name)} holds a header and no rows.",
+                f"{named(self.name)} holds a header and no rows.",
                 hint="Check how it was written: were rows filtered out?",
             )
 
@@ -149,7 +149,7 @@ class _Scanner:
         """Return the error of a record that does not end."""
         what = "a quotation mark that is never closed" if b'"' in pending else "no line end"
         return FileError(
-            f"{excerpt(self.name)}, line {self.line:,}: the record that starts here is longer than "
+            f"{named(self.name)}, line {self.line:,}: the record that starts here is longer than "
             f"{_LONGEST_RECORD >> 20} MiB and has {what}.",
             hint="Check that line: is this a text file with one record a line?",
         )
@@ -185,7 +185,7 @@ class _Scanner:
             line = self._line_of(marks, int(lone[0]))
             self._raise_first(
                 FileError(
-                    f"{excerpt(self.name)}, line {line:,}: a carriage return that ends no line.",
+                    f"{named(self.name)}, line {line:,}: a carriage return that ends no line.",
                     hint="Lines must end with LF or CR LF. Write the file again (tr '\\r' '\\n'), or quote the field.",
                 )
             )
@@ -218,7 +218,7 @@ class _Scanner:
             what = f"text after the end of a quoted field that opens on line {opened:,}, near {text}."
         self._raise_first(
             FileError(
-                f"{excerpt(self.name)}, line {line:,}: {what}",
+                f"{named(self.name)}, line {line:,}: {what}",
                 hint='Put the whole field in quotation marks and double the ones inside: "5"" pipe".',
             )
         )
@@ -264,7 +264,7 @@ class _Scanner:
 
     def _read_header(self, record: bytes, marks: Marks, skip: int) -> None:
         if not record.strip(b"\r"):
-            raise FileError(f"{excerpt(self.name)}: the first line is blank.", hint="It must hold the column names.")
+            raise FileError(f"{named(self.name)}: the first line is blank.", hint="It must hold the column names.")
         text = record.removesuffix(b"\r")
         self.header_lines = 1 + record.count(b"\n")
         separators = [int(at) - skip for at in marks.separators[: int(marks.fields[0]) - 1]]
@@ -277,7 +277,7 @@ class _Scanner:
     def _unclosed(self, marks: Marks) -> FileError:
         line = self._line_of(marks, int(marks.quotes[-1]))
         return FileError(
-            f"{excerpt(self.name)} ends inside a quoted field that opens on line {line:,}: it looks cut off.",
+            f"{named(self.name)} ends inside a quoted field that opens on line {line:,}: it looks cut off.",
             hint="Get the whole file, or close that field with a quotation mark.",
         )
 
@@ -290,12 +290,12 @@ class _Scanner:
         (line, found), expected = self.wrong[0], len(self.columns)
         if self.wrong_total == 1 and line == self.open_line and found < expected:
             raise FileError(
-                f"{excerpt(self.name)} looks cut off: line {line:,}, the last one, has {found} of {expected} fields "
+                f"{named(self.name)} looks cut off: line {line:,}, the last one, has {found} of {expected} fields "
                 "and no line end.",
                 hint="Get the whole file, or delete that line.",
             )
         what = "is blank" if found == 0 else f"has {found} {'field' if found == 1 else 'fields'}"
-        message = f"{excerpt(self.name)}, line {line:,} {what} where the header has {expected}."
+        message = f"{named(self.name)}, line {line:,} {what} where the header has {expected}."
         if self.wrong_total > 1:
             message += f" Rows that do not fit: {places([line for line, _ in self.wrong], self.wrong_total)}."
         mark = DELIMITERS[self.delimiter]

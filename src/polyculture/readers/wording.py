@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["LIMIT", "columns", "excerpt", "places"]
+__all__ = ["LIMIT", "columns", "excerpt", "named", "places"]
 
 LIMIT = 80
 """The most characters of data that an error repeats at once."""
@@ -23,10 +23,28 @@ def excerpt(value: object, *, limit: int = LIMIT) -> str:
     if isinstance(value, bytes):
         # Four bytes a character at most: the rest would be cut off anyway.
         value = value[: 4 * limit].decode("utf-8", errors="backslashreplace")
-    text = str(value)[: limit + 1]
-    escaped = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    escaped = _escaped(str(value)[: limit + 1])
     room = limit - 2
     return f"'{escaped}'" if len(escaped) <= room else f"'{escaped[: room - 1]}…'"
+
+
+def named(path: object, *, limit: int = 240) -> str:
+    """Return a file's name in quotation marks; of a long path the end is kept, which tells files apart.
+
+    Examples
+    --------
+    >>> print(named("a/b.csv"))
+    'a/b.csv'
+    >>> print(named("x" * 300 + "/b.csv", limit=10))
+    '…x/b.csv'
+    """
+    escaped = _escaped(str(path))
+    room = limit - 2
+    return f"'{escaped}'" if len(escaped) <= room else f"'…{escaped[-room + 1 :]}'"
+
+
+def _escaped(text: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def columns(names: Iterable[object], *, limit: int = 5) -> str:
