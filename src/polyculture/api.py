@@ -5,8 +5,7 @@ Calls are put together here; what is computed stands further down, what an Audit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 from polyculture._version import __version__
 from polyculture.errors import UsageError
 from polyculture.outcomes import Mapping, Outcomes
-from polyculture.results import Audit, Kind, native_kind
+from polyculture.results import Audit, Kind, collecting, native_kind
 from polyculture.understanding import Understanding
 
 if TYPE_CHECKING:
@@ -115,13 +114,14 @@ def read(
     if table is None:
         return SourcedOutcomes(source, Mapping(**given), kind=native_kind(source))  # type: ignore[arg-type]
     names = [one.name for one in table.inputs]
-    return SourcedOutcomes(
-        table.frame,
-        Mapping(**{**table.mapping, **given}),
-        source=" and ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} more files",
-        noun=table.noun or "individuals",
-        table=table,
-    )
+    with collecting(table):
+        return SourcedOutcomes(
+            table.frame,
+            Mapping(**{**table.mapping, **given}),
+            source=" and ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} more files",
+            noun=table.noun or "individuals",
+            table=table,
+        )
 
 
 def _table(source: Any, encoding: str | None, progress: Progress | None) -> Table | None:
@@ -178,22 +178,6 @@ def _is_saved_tally(path: Path) -> bool:
         return file.read(40)[30:] == b"tally.json"  # the name of a zip's first entry begins at byte 30
 
 
-@contextmanager
-def _collecting(outcomes: Outcomes) -> Iterator[None]:
-    """Say what the engine raises on a damaged file in our words."""
-    import polars as pl
-
-    from polyculture.readers.errors import translate
-
-    table: Table | None = getattr(outcomes, "table", None)
-    try:
-        yield
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        if table is None:
-            raise
-        raise translate(error, table.inputs) from error
-
-
 def tally(
     source: Outcomes | Source | Sequence[Source] | Table | IntoFrame,
     /,
@@ -222,7 +206,7 @@ def tally(
     known = _as_outcomes(source, map=map, encoding=encoding, progress=progress, **mapping)
     if progress is not None:
         progress("Counting outcomes")
-    with _collecting(known):
+    with collecting(getattr(known, "table", None)):
         return Tally.of(known)
 
 
@@ -336,7 +320,7 @@ def understand(outcomes: Outcomes) -> Understanding:
     """
     from polyculture.understanding import understand as look
 
-    with _collecting(outcomes):
+    with collecting(getattr(outcomes, "table", None)):
         return look(outcomes)
 
 

@@ -98,11 +98,6 @@ def _run(arguments: list[str]) -> int:
             "Make Tallies of parts of the data (polyculture tally) and audit them together.",
         )
     except BaseException as error:  # a panic inside polars is no Exception
-        if type(error).__module__.startswith(("polars", "pyo3_runtime")):
-            from polyculture.readers.errors import translate
-
-            known = translate(error, ())
-            return _fail(known.message, known.hint)
         return _report_fault(error)
     return result if isinstance(result, int) else FINE
 

@@ -6,6 +6,7 @@ Nothing is computed here; how records become rows stands in `audit.frames`, how 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -34,9 +35,10 @@ if TYPE_CHECKING:
         Record,
     )
     from polyculture.outcomes import Outcomes
+    from polyculture.readers import Table
     from polyculture.tally import Tally
 
-__all__ = ["Audit", "Kind", "Listing", "native_kind", "to_frame"]
+__all__ = ["Audit", "Kind", "Listing", "collecting", "native_kind", "to_frame"]
 
 T = TypeVar("T", bound="Record")
 Kind = Literal["polars", "pandas", "pyarrow"]
@@ -94,6 +96,23 @@ class Listing(Sequence[T], Generic[T]):
         ``name_reason``.
         """
         return to_frame(self._rows, self._kind)
+
+
+@contextmanager
+def collecting(table: Table | None) -> Iterator[None]:
+    """Say what the engine raises on a damaged file in our words; a frame's own errors stay as they are."""
+    import polars as pl
+    from narwhals.exceptions import NarwhalsError
+
+    from polyculture.readers.errors import translate
+
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, NarwhalsError, OSError) as error:
+        if table is None:
+            raise
+        damage = pl.exceptions.ComputeError(str(error)) if isinstance(error, NarwhalsError) else error
+        raise translate(damage, table.inputs) from error
 
 
 def native_kind(frame: object) -> Kind:
@@ -257,8 +276,8 @@ class Audit:
         UsageError
             If the audit was made of a Tally, which holds no rows.
         """
-        found = self.failed_by_all().collect(backend=self._kind)
-        return found.to_native()
+        with collecting(getattr(self._outcomes, "table", None)):
+            return self.failed_by_all().collect(backend=self._kind).to_native()
 
     def failed_by_all(self) -> nw.LazyFrame[Any]:
         """Return the same individuals as `individuals`, as a lazy Narwhals frame where the rows are held."""
@@ -278,7 +297,8 @@ class Audit:
         """
         from polyculture.listing import write_listing
 
-        write_listing(self.failed_by_all(), path)
+        with collecting(getattr(self._outcomes, "table", None)):
+            write_listing(self.failed_by_all(), path)
         return Path(path)
 
     def report(self, path: str | PathLike[str]) -> Path:
