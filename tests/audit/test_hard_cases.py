@@ -136,12 +136,13 @@ def test_120_models_do_not_underflow(audit):
     assert sum(row.expected for row in found.profile) == pytest.approx(1.0)
 
 
-def test_1000_models(audit, statistics):
+@pytest.mark.parametrize("census", [True, pytest.param(False, marks=pytest.mark.full)])
+def test_1000_models(audit, statistics, census):
     rng = np.random.default_rng(4)
     failed = rng.random((200, 1000)) < 0.2 + 0.5 * (rng.random((200, 1)) < 0.2)
     failed[:5] = True
     failed[:, 7] |= ~failed.any(axis=1)
-    found = audit(failed)
+    found = audit(failed, census=census)
     assert found.systemic_failure.count == 5
     assert found.systemic_failure.expected == 0.0
     assert found.systemic_failure.log10_expected < -300
@@ -157,7 +158,7 @@ def test_1000_models(audit, statistics):
 def test_300_models_do_not_wrap_around(audit):
     failed = np.zeros((100, 300), bool)
     failed[:40] = True
-    found = audit(failed)
+    found = audit(failed, census=True)
     assert found.systemic_failure.count == 40
     assert [row.failed for row in found.profile if row.count] == [0, 300]
     assert found.pairs[0].both_failed == 40

@@ -10,10 +10,10 @@ from polyculture import datasets
 from polyculture.outcomes import Mapping, Outcomes
 from polyculture.tally import Tally
 
-FIRST = [[int(c) for c in row] for row in "111 110 100 000 001 010 000 111".split()]
+FIRST = [[int(c) for c in row] for row in ["111", "110", "100", "000", "001", "010", "000", "111"]]
 FIRST_GROUPS = list("AAAABBBC")
-PREDICTIONS = np.array([[int(c) for c in row] for row in "01100 11101 00110 00000".split()])
-SECOND = PREDICTIONS != np.array([1, 1, 0, 1])[:, None]
+PREDICTIONS = np.array([[int(c) for c in row] for row in ["01100", "11101", "00110", "00000"]])
+SECOND = np.array([[1], [1], [0], [1]]) != PREDICTIONS
 
 APIS = {
     "waimai": (11987, [0.728, 0.140, 0.067, 0.065], [0.600, 0.335, 0.061, 0.004], 18.4),

@@ -12,6 +12,7 @@ import numpy as np
 from polyculture.audit.partition import partition
 from polyculture.audit.proportion import from_estimated, number
 from polyculture.audit.records import GroupHomogenization
+from polyculture.audit.rows import merge
 
 if TYPE_CHECKING:
     from polyculture.audit.partition import Group, Partition
@@ -74,14 +75,15 @@ def homogenization(everyone: View, groups: Partition, settings: Settings) -> Gro
         place_of[list(group.cells)] = place
     of_row = place_of[everyone.tally.patterns.cell]
     inside = of_row >= 0
-    rows = everyone.rows if inside.all() else everyone.rows.take(inside)
+    merged = merge(everyone.rows.take(inside), of_row[inside])
+    rows = merged.rows
     found = group_homogenization(
         rows.judged,
         rows.failed,
         rows.count,
         rows.weight if rows.weighted else None,
         rows.weight_squared if rows.weighted else None,
-        of_row[inside],
+        of_row[inside][merged.first],
         len(known),
         rows.cluster,
         None if settings.census else settings.generator("group homogenization", groups.columns),

@@ -137,7 +137,7 @@ class View:
 
     def group(self, cells: Sequence[int]) -> Slice:
         """Return the individuals of these cells."""
-        return Slice(self.rows.take(self._index.rows(cells)), self._exact(cells))
+        return Slice(merge(self.rows.take(self._index.rows(cells))).rows, self._exact(cells))
 
     def individuals(self, cells: Sequence[int]) -> int:
         """Count the individuals of these cells whom any model judged, exact always."""
@@ -152,10 +152,7 @@ class View:
     def rest(self, known: Sequence[int], cells: Sequence[int]) -> Slice:
         """Return the individuals of the ``known`` cells that are not of ``cells``."""
         others = sorted(set(known) - set(cells))
-        index = self._index.rows(others)
-        if len(index) <= len(self.merged.rows.count):
-            return Slice(self.rows.take(index), self._exact(others))
-        return Slice(self.merged.only(self.rows, index), self._exact(others))
+        return Slice(self.merged.only(self.rows, self._index.rows(others)), self._exact(others))
 
     def _exact(self, cells: Sequence[int]) -> Exact | None:
         if self.tally.exact:
