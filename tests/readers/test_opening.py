@@ -102,11 +102,17 @@ def test_missing_file_names_the_nearest(tmp_path: Path) -> None:
 def test_globs(tmp_path: Path) -> None:
     write(tmp_path, "odd[1].csv", "id,m\n1,1\n")
     assert open_sources([tmp_path / "odd[1].csv"]).rows == 1
+    write(tmp_path, "odd[2].jsonl", '{"id":1,"m":1}\n')
+    write(tmp_path, "odd2.jsonl", '{"id":2,"m":0}\n')
+    assert cells(open_sources([tmp_path / "odd[2].jsonl"])).rows() == [(1, 1)]
+    pl.DataFrame({"id": [1], "m": [1]}).write_parquet(tmp_path / "odd[3].parquet")
+    pl.DataFrame({"id": [2], "m": [1]}).write_parquet(tmp_path / "odd3.parquet")
+    assert cells(open_sources([tmp_path / "odd[3].parquet"])).rows() == [(1, 1)]
     (tmp_path / "deep" / "er").mkdir(parents=True)
     write(tmp_path / "deep" / "er", "x.csv", "id,m\n1,1\n")
     assert open_sources([f"{tmp_path}/deep/**/*.csv"]).rows == 1
     with pytest.raises(FileError, match="matches nothing"):
-        open_sources([tmp_path / "*.parquet"])
+        open_sources([tmp_path / "*.arrow"])
     with pytest.raises(FileError, match="matches only folders"):
         open_sources([tmp_path / "de*"])
 
@@ -188,8 +194,9 @@ def test_no_source() -> None:
         open_sources([])
     with pytest.raises(FileError, match="NUL"):
         open_sources(["a\0b"])
-    with pytest.raises(FileError, match="no file"):
-        open_sources(["x" * 5000])
+    for source in ("x" * 5000, "~nobody-of-this-name/x.csv"):
+        with pytest.raises(FileError, match="no file"):
+            open_sources([source])
 
 
 def test_importing_readers_is_light() -> None:

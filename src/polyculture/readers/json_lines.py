@@ -5,6 +5,7 @@ Lists and objects inside a line are kept as their JSON text.
 
 from __future__ import annotations
 
+import glob
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -86,7 +87,9 @@ def check(blocks: Iterable[bytes], name: str) -> Lines:
 
 def scan(source: bytes | Path, lines: Lines) -> pl.LazyFrame:
     """Return the checked lines as a lazy frame."""
-    return pl.scan_ndjson(source, schema=lines.types)
+    # Polars takes a path as a pattern here, and has no option against it.
+    plain = source if isinstance(source, bytes) else glob.escape(str(source))
+    return pl.scan_ndjson(plain, schema=lines.types)
 
 
 class _Checker:

@@ -70,7 +70,7 @@ def open_sources(
     loaders = [(source, loader) for source in given if (loader := _address(source))]
     if loaders:
         return _one_address(given, loaders, encoding)
-    folders = [path for source in given if _is(path := Path(source).expanduser(), Path.is_dir)]
+    folders = [path for source in given if _is(path := _path(source), Path.is_dir)]
     if folders:
         return _one_folder(given, folders, progress)
     from polyculture.readers.files import open_files
@@ -143,7 +143,7 @@ def _files(given: Sequence[str | Path]) -> list[Path]:
     """Return the files that paths and patterns name, in order."""
     found: list[Path] = []
     for source in given:
-        path = Path(source).expanduser()
+        path = _path(source)
         if "\0" in str(source):
             raise FileError(f"{named(source)} is no file name: it holds a NUL character.")
         if _is(path, Path.exists):
@@ -198,6 +198,13 @@ def _nearest_in(folder: Path, name: str) -> str:
         return ""  # the hint is a courtesy; the missing file is the error
     close = nearest(name, names)
     return close if not close or folder == Path() else f"{close} (in {columns([folder])})"
+
+
+def _path(source: str | Path) -> Path:
+    try:
+        return Path(source).expanduser()
+    except RuntimeError:  # "~name" of nobody
+        return Path(source)
 
 
 def _is(path: Path, question: Callable[[Path], bool]) -> bool:
