@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from polyculture.stats import _group_spread
-from polyculture.stats._group_rates import group_rates, relative_biases
+from polyculture.stats._group_rates import group_rates
+from polyculture.stats._group_variances import group_variances, relative_biases
 from polyculture.stats.group_homogenization import GroupHomogenizationEstimate, group_homogenization
 
 
@@ -174,13 +175,14 @@ def test_wrong_group_indices_are_refused() -> None:
 
 
 def jackknifed(failed: Any, cell: Any, unit: Any, measure: int, weight: Any = None) -> float:
-    """Stratified delete-one jackknife by brute force: leave out one unit of one group at a time."""
+    """Jackknife by brute force: leave out one individual of one group at a time, or one cluster of all groups."""
     value = by_definition(failed, cell, weight)[measure]
+    clustered = len(np.unique(unit)) < len(unit)
     result = value
-    for g in np.unique(cell):
-        units = np.unique(unit[cell == g])
+    for part in [cell >= 0] if clustered else [cell == g for g in np.unique(cell)]:
+        units = np.unique(unit[part])
         for u in units:
-            keep = (cell != g) | (unit != u)
+            keep = unit != u
             left = by_definition(failed[keep], cell[keep], None if weight is None else weight[keep])[measure]
             result += (len(units) - 1) / len(units) * (value - left)
     return result
@@ -230,7 +232,7 @@ def test_small_identical_groups_are_marked_and_corrected(rng: np.random.Generato
 def test_relative_bias_has_its_closed_form(grouped: tuple[Any, Any]) -> None:
     failed, cell = grouped
     rates = group_rates(np.ones_like(failed), failed, np.ones(200), None, None, cell, 3, None)
-    for g, found in enumerate(relative_biases(rates)):
+    for g, found in enumerate(relative_biases(rates, group_variances(rates))):
         own = failed[cell == g]
         f = own.mean(axis=0)
         joint = own.T @ own.astype(float) / len(own)
@@ -248,11 +250,14 @@ def test_variances_agree_with_the_bootstrap(grouped: tuple[Any, Any], rng: np.ra
         again = group_rates(np.ones_like(failed), failed, draw, None, None, cell, 3, None)
         average, uniform, _ = np.log(by_definition(failed, cell, draw))
         logs.append([average, uniform, *again.log_products, *(again.log_products - again.log_expected)])
-    variance = np.var(logs, axis=0)
-    assert rates.var_log_average == pytest.approx(variance[0], rel=0.2)
-    assert rates.var_log_uniform == pytest.approx(variance[1], rel=0.2)
-    assert rates.var_log_products == pytest.approx(variance[2:5], rel=0.2)
-    assert rates.var_log_ratios == pytest.approx(variance[5:8], rel=0.2)
+    variance, found = np.var(logs, axis=0), group_variances(rates)
+    of_average, of_uniform = (
+        mean.variance + found.expected - 2 * mean.covariance for mean in (found.average, found.uniform)
+    )
+    assert of_average == pytest.approx(variance[0], rel=0.2)
+    assert of_uniform == pytest.approx(variance[1], rel=0.2)
+    assert found.products == pytest.approx(variance[2:5], rel=0.2)
+    assert found.ratios == pytest.approx(variance[5:8], rel=0.2)
 
 
 def test_clusters_over_several_groups_enter_the_variance(rng: np.random.Generator) -> None:
@@ -265,9 +270,25 @@ def test_clusters_over_several_groups_enter_the_variance(rng: np.random.Generato
     for draw in rng.multinomial(60, np.full(60, 1 / 60), 800):
         again = group_rates(np.ones_like(failed), failed, draw[cluster], None, None, cell, 2, None)
         logs.append([*(again.log_products - again.log_expected), *again.log_products])
-    variance = np.var(logs, axis=0)
-    assert rates.var_log_ratios == pytest.approx(variance[:2], rel=0.25)
-    assert rates.var_log_products == pytest.approx(variance[2:], rel=0.25)
+    variance, found = np.var(logs, axis=0), group_variances(rates)
+    assert found.ratios == pytest.approx(variance[:2], rel=0.25)
+    assert found.products == pytest.approx(variance[2:], rel=0.25)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_second_order_is_the_variance_of_pairs_of_errors(clustered: bool, rng: np.random.Generator) -> None:
+    cell, unit = np.tile([0, 0, 1], 100), np.repeat(np.arange(60), 5) if clustered else np.arange(300)
+    failed = (rng.random((300, 3)) < 0.3) | (rng.random(unit.max() + 1) < 0.2)[unit][:, None]
+    cluster = unit if clustered else None
+    rates = group_rates(np.ones_like(failed), failed, np.ones(300), None, None, cell, 2, cluster)
+    for g, found in enumerate(group_variances(rates).second_order):
+        pairs = []
+        size = unit.max() + 1
+        for draw in rng.multinomial(size, np.full(size, 1 / size), 4000)[:, unit]:
+            own = (draw * (cell == g)) @ failed / (draw * (cell == g)).sum() / (rates.failed / rates.judged)[g]
+            error = own - draw @ failed / 300 / failed.mean(axis=0)
+            pairs.append(sum(error[j] * error[m] for j, m in itertools.combinations(range(3), 2)))
+        assert found == pytest.approx(np.var(pairs), rel=0.35)
 
 
 # ---- spread ------------------------------------------------------------------------------------------------

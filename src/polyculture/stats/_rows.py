@@ -19,6 +19,7 @@ __all__ = [
     "cluster_totals",
     "column_sums",
     "covariance",
+    "log_sum",
     "make_rows",
     "row_sums",
     "take",
@@ -219,3 +220,11 @@ def take(rows: Rows, part: slice | Ints) -> Rows:
         weight_squared=rows.weight_squared[part],
         cluster=None if rows.cluster is None else rows.cluster[part],
     )
+
+
+def log_sum(logs: Floats) -> float:
+    """Return log(sum(exp(logs))); -inf for nothing or for zeros only."""
+    highest = float(logs.max(initial=-np.inf))
+    if not np.isfinite(highest):
+        return highest
+    return highest + float(np.log(np.exp(logs - highest).sum()))

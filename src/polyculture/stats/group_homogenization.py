@@ -11,18 +11,19 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 
-from polyculture.stats._group_jackknife import corrected_ratios
-from polyculture.stats._group_rates import GroupRates, group_rates, relative_biases
+from polyculture.stats._group_jackknife import Corrected, corrected_ratios
+from polyculture.stats._group_rates import GroupRates, group_rates
 from polyculture.stats._group_spread import spread_p_value
-from polyculture.stats._rows import Floats
+from polyculture.stats._group_variances import GroupVariances, MeanVariance, group_variances, relative_biases
+from polyculture.stats._rows import Floats, log_sum
 from polyculture.stats.homogeneity import CENSUS, ONE_MODEL
 from polyculture.stats.intervals import (
     FEWEST_CLUSTERS,
     Estimated,
     Interval,
     few_clusters,
+    mover_difference,
     no_interval,
     quantile,
     undefined,
@@ -149,18 +150,19 @@ def group_homogenization(  # noqa: PLR0917 (the columns of one table)
     reason = _why_undefined(rates)
     if reason:
         return _undefined(rates, reason)
-    biases = relative_biases(rates)
+    variances = group_variances(rates)
+    biases = relative_biases(rates, variances)
     largest = float(biases.max()) if biases.size else None
     p_value, method = _spread_test(rates, rng, draws)
     corrected = corrected_ratios(rates)
-    average, uniform, worst = _intervals(rates, largest, census)
+    average, uniform, worst = _intervals(rates, variances, corrected, largest, census)
     values = _plain(rates)
     products = np.exp(rates.log_products)
     one = "one group: there is no spread"
     spread = undefined(one) if products.size < 2 else Estimated(float(products.var(ddof=1)), reason=_NO_SPREAD_INTERVAL)
     spread_corrected = undefined(one)
     if spread.value is not None:
-        sampling = float((products**2 * rates.var_log_products).mean())
+        sampling = float((products**2 * (variances.products + variances.second_order)).mean())
         spread_corrected = Estimated(
             spread.value - sampling, reason=_NO_SPREAD_INTERVAL, method="less sampling variance"
         )
@@ -202,9 +204,8 @@ def _why_undefined(rates: GroupRates) -> str:
 
 def _plain(rates: GroupRates) -> tuple[float, float, float]:
     """Logarithms of average, uniform and worst."""
-    with np.errstate(divide="ignore"):
-        weighted = float(logsumexp(rates.log_weights + rates.log_products) - logsumexp(rates.log_weights))
-        uniform = float(logsumexp(rates.log_products)) - math.log(rates.log_products.size)
+    weighted = log_sum(rates.log_weights + rates.log_products) - log_sum(rates.log_weights)
+    uniform = log_sum(rates.log_products) - math.log(rates.log_products.size)
     return (
         weighted - rates.log_expected,
         uniform - rates.log_expected,
@@ -222,7 +223,9 @@ def _spread_test(rates: GroupRates, rng: np.random.Generator | None, draws: int)
     return spread_p_value(rates, rng, draws)
 
 
-def _intervals(rates: GroupRates, bias: float | None, census: bool) -> tuple[Interval, Interval, Interval]:
+def _intervals(
+    rates: GroupRates, variances: GroupVariances, corrected: Corrected, bias: float | None, census: bool
+) -> tuple[Interval, Interval, Interval]:
     """Intervals of log average, log uniform and log worst."""
     clusters = rates.rows.clusters
     reason = ""
@@ -237,18 +240,50 @@ def _intervals(rates: GroupRates, bias: float | None, census: bool) -> tuple[Int
     if reason:
         nothing = no_interval(reason)
         return nothing, nothing, nothing
-    plain = _plain(rates)
     return (
-        wald_log(plain[0], rates.var_log_average, clusters=clusters),
-        wald_log(plain[1], rates.var_log_uniform, clusters=clusters),
-        _worst(rates, clusters),
+        _of_mean(rates, variances, variances.average, _plain(rates)[0], corrected.var_log_average),
+        _of_mean(rates, variances, variances.uniform, _plain(rates)[1], corrected.var_log_uniform),
+        _worst(rates, variances),
     )
 
 
-def _worst(rates: GroupRates, clusters: int | None) -> Interval:
+def _of_mean(
+    rates: GroupRates, variances: GroupVariances, mean: MeanVariance, log_ratio: float, jackknifed: float
+) -> Interval:
+    """Interval of the log of a mean of products less log E.
+
+    The mean by MOVER from the limits of its products, then less log E by MOVER with their correlation. Limits of
+    products count second orders too: where groups are alike, first orders nearly cancel against log E.
+    """
+    if not math.isfinite(log_ratio):
+        return no_interval("in every group there is a model that failed nobody")
+    clusters = rates.rows.clusters
+    # Clusters that reach over groups, and shares that are estimated, make the mean vary more than its parts do.
+    by_parts = float(mean.shares**2 @ variances.products)
+    scale = math.sqrt(max(mean.variance / by_parts, 1.0)) if by_parts > 0.0 else 1.0
+    half = quantile(clusters=clusters) * np.sqrt(variances.products + variances.second_order)
+    below = math.sqrt(float(mean.shares**2 @ (1.0 - np.exp(-half)) ** 2)) * scale
+    above = math.sqrt(float(mean.shares**2 @ np.expm1(np.minimum(half, 300.0)) ** 2)) * scale
+    log_mean = log_ratio + rates.log_expected
+    limits = Interval(log_mean + math.log1p(-min(below, 1.0 - 1e-12)), log_mean + math.log1p(above), "")
+    expected = wald_log(rates.log_expected, variances.expected, clusters=clusters)
+    total = mean.variance + float(mean.shares**2 @ variances.second_order)
+    spread = math.sqrt(total * variances.expected)
+    correlation = min(max(mean.covariance / spread, -1.0), 1.0) if spread > 0.0 else 0.0
+    interval = mover_difference(log_mean, limits, rates.log_expected, expected, correlation)
+    if interval.low is None or interval.high is None:
+        return interval
+    # With clusters the linear variance is too small where first orders cancel; the jackknife's is not.
+    linear = total + variances.expected - 2.0 * mean.covariance
+    wider = math.sqrt(max(jackknifed / linear, 1.0)) if linear > 0.0 else 1.0
+    low, high = log_ratio - (log_ratio - interval.low) * wider, log_ratio + (interval.high - log_ratio) * wider
+    return Interval(low, high, "MOVER on logarithms")
+
+
+def _worst(rates: GroupRates, variances: GroupVariances) -> Interval:
     """Simultaneous intervals of all groups; the largest is between the largest limits on both sides."""
     level = sidak_level(rates.kept.size)
-    half = quantile(level, clusters) * np.sqrt(rates.var_log_ratios)
+    half = quantile(level, rates.rows.clusters) * np.sqrt(variances.ratios)
     centre: Floats = rates.log_smoothed - rates.log_expected
     low = float(np.where(np.isfinite(rates.log_products), centre - half, -np.inf).max())
     high = float((centre + half).max())
