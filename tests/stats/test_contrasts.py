@@ -11,7 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyculture.stats.contrasts import contrast, difference_of_rates, max_min_gap, ratio_of_rates, two_sample_p
+from polyculture.stats.contrasts import (
+    contrast,
+    difference_of_rates,
+    max_min_gap,
+    ratio_of_rates,
+    shared_correlation,
+    two_sample_p,
+)
 from polyculture.stats.homogeneity import estimate, moments
 from polyculture.stats.intervals import jeffreys, newcombe_difference
 
@@ -129,6 +136,26 @@ def test_clusters_widen_contrasts_and_few_clusters_have_none(rng: np.random.Gene
     assert few.difference.low is None
     assert "4 clusters" in few.difference.reason
     assert few.p_value is None
+
+
+def test_clusters_over_both_groups_make_the_shares_correlated(rng: np.random.Generator) -> None:
+    """Against the covariance of the two shares over resampled clusters."""
+    cluster, part = np.repeat(np.arange(50), 20), np.tile([False, True], 500)
+    effect = rng.normal(0, 1, 50)[cluster]
+    failed = rng.normal(size=(1000, 2)) + effect[:, None] > 0.3
+    groups = [group(failed[rows], np.ones(500), cluster=cluster[rows] * 3) for rows in (part, ~part)]
+    all_fail = failed.all(axis=1)
+    draws = rng.multinomial(50, np.full(50, 1 / 50), 3000)[:, cluster]
+    shares = [(draws[:, rows] @ all_fail[rows]) / draws[:, rows].sum(axis=1) for rows in (part, ~part)]
+    correlation = shared_correlation(*groups)
+    assert correlation == pytest.approx(np.corrcoef(*shares)[0, 1], abs=0.05)
+    assert correlation > 0.3
+    difference = contrast(*groups).difference
+    apart = group(failed[~part], np.ones(500), cluster=cluster[~part] * 3 + 1)
+    assert shared_correlation(groups[0], apart) == 0.0
+    unrelated = contrast(groups[0], apart).difference
+    assert difference.value == unrelated.value
+    assert difference.high - difference.low < unrelated.high - unrelated.low  # type: ignore[operator]
 
 
 def test_gap_and_the_gap_expected_without_a_difference(rng: np.random.Generator) -> None:

@@ -12,8 +12,8 @@ from polyculture.stats._rows import Floats, Ints
 
 __all__ = ["spread_p_value"]
 
-# Patterns times groups up to which counts are drawn, and numbers that the normal law may draw.
-_MOST_EXACT = 4000
+# Patterns times groups times shuffles up to which counts are drawn, and numbers that the normal law may draw.
+_MOST_EXACT = 500_000
 _BUDGET = 60_000_000
 _FEWEST_DRAWS = 99
 
@@ -41,7 +41,7 @@ def spread_p_value(rates: GroupRates, rng: np.random.Generator, draws: int) -> t
     both = np.concatenate([rows.judged, rows.failed], axis=1)
     patterns, code = np.unique(np.packbits(both, axis=1), axis=0, return_inverse=True)
     sizes = np.add.reduceat(rows.count, rates.starts[:-1])
-    if patterns.shape[0] * rates.kept.size <= _MOST_EXACT and rows.n < 1e9:
+    if patterns.shape[0] * rates.kept.size * draws <= _MOST_EXACT and rows.n < 1e9:
         table = np.unpackbits(patterns, axis=1)[:, : both.shape[1]].astype(np.float64)
         counts = np.rint(np.bincount(code.ravel(), rows.count)).astype(np.int64)
         spreads = _by_counts(rates, table, counts, sizes, rng, draws)
@@ -112,10 +112,12 @@ def _by_normal_law(rates: GroupRates, sizes: Floats, rng: np.random.Generator, d
     root = np.linalg.cholesky(gram / rows.n)
     share = sizes / sizes.sum()
     spreads = np.empty(draws)
-    for d in range(draws):
-        noise = rng.standard_normal((sizes.size, k)) / np.sqrt(sizes)[:, None]
-        moved = (noise - share @ noise) @ root.T
+    step = max(1, 2_000_000 // rates.failed.size)
+    for start in range(0, draws, step):
+        some = spreads[start : start + step]
+        noise = rng.standard_normal((some.size, sizes.size, k)) / np.sqrt(sizes)[None, :, None]
+        moved = (noise - (share @ noise)[:, None, :]) @ root.T
         with np.errstate(divide="ignore"):
-            logs = np.log(np.clip(pooled + moved, 0.0, 1.0)).sum(axis=1)
-        spreads[d] = np.exp(np.minimum(logs - rates.log_expected, 700.0)).var(ddof=1)
+            logs = np.log(np.clip(pooled + moved, 0.0, 1.0)).sum(axis=2)
+        some[:] = np.exp(np.minimum(logs - rates.log_expected, 700.0)).var(axis=1, ddof=1)
     return spreads

@@ -46,6 +46,8 @@ class Rows:
         Individuals, the sum of their weights, and the sum of their squared weights.
     cluster : ndarray of int, shape (P,), or None
         Cluster of the row as 0..C-1, -1 where its individuals are in none (each is then its own cluster).
+    cluster_names : ndarray of int, shape (C,), or None
+        What the clusters 0..C-1 were called, to find them again in another table.
     clusters : int or None
         Number of independent units where there are clusters.
     complete : bool
@@ -60,6 +62,7 @@ class Rows:
     weight: Floats
     weight_squared: Floats
     cluster: Ints | None
+    cluster_names: Ints | None
     clusters: int | None
     complete: bool
     plain: bool
@@ -116,9 +119,9 @@ def make_rows(  # noqa: PLR0917 (the columns of one table)
     if not keep.all():
         o, f, n, w, w2 = o[keep], f[keep], n[keep], w[keep], w2[keep]
         codes = None if codes is None else codes[keep]
-    codes, clusters = _numbered(codes, n)
+    codes, names, clusters = _numbered(codes, n)
     plain = codes is None and np.array_equal(n, w) and np.array_equal(n, w2)
-    return Rows(o, f, n, w, w2, codes, clusters, complete or bool(o.all()), plain)
+    return Rows(o, f, n, w, w2, codes, names, clusters, complete or bool(o.all()), plain)
 
 
 def used_rows(judged: Bools, count: Floats) -> Bools:
@@ -138,14 +141,14 @@ def _check(judged: Bools, failed: Bools, vectors: Sequence[NDArray[np.float64] |
         raise ValueError("a model is marked as failing an individual whom it did not judge.")
 
 
-def _numbered(codes: Ints | None, count: Floats) -> tuple[Ints | None, int | None]:
+def _numbered(codes: Ints | None, count: Floats) -> tuple[Ints | None, Ints | None, int | None]:
     """Renumber clusters as 0..C-1; individuals of no cluster count as units of their own."""
     if codes is None or not codes.size or codes.max() < 0:
-        return None, None
+        return None, None, None
     known = codes >= 0
     numbered = np.full(codes.shape, -1, dtype=np.int64)
     values, numbered[known] = np.unique(codes[known], return_inverse=True)
-    return numbered, int(values.size + round(float(count[~known].sum())))
+    return numbered, values, int(values.size + round(float(count[~known].sum())))
 
 
 def column_sums(vector: Floats, matrix: Bools) -> Floats:

@@ -22,8 +22,10 @@ from polyculture.stats.intervals import (
     newcombe_difference,
     no_interval,
     undefined,
+    wilson,
 )
-from polyculture.stats.moments import Moments
+from polyculture.stats._rows import Floats, cluster_totals
+from polyculture.stats.moments import Moments, has_event
 
 __all__ = [
     "Contrast",
@@ -32,6 +34,7 @@ __all__ = [
     "difference_of_rates",
     "max_min_gap",
     "ratio_of_rates",
+    "shared_correlation",
     "two_sample_p",
 ]
 
@@ -173,7 +176,8 @@ def contrast(one: Moments, other: Moments, *, census: bool = False) -> Contrast:
     Notes
     -----
     With clusters or weights, effective sizes take the place of sizes. Clusters that reach over both groups make the
-    two estimates correlated; that is not used, which makes intervals wider where the correlation is positive.
+    two shares correlated; their difference and its test take that in by MOVER (Zou and Donner 2008). The contrasts of
+    excess and of H do not, which makes their intervals wider where the correlation is positive.
     """
     if one.event != other.event:
         raise ValueError(f"a contrast needs one event, got {one.event!r} and {other.event!r}.")
@@ -186,12 +190,13 @@ def contrast(one: Moments, other: Moments, *, census: bool = False) -> Contrast:
     )
     excess = _excess_difference(first.difference, second.difference, census)
     ratio_of_h = _homogenization_ratio(first.log10_ratio, second.log10_ratio, census)
+    shared = 0.0 if census else shared_correlation(one, other)
     return Contrast(
-        _difference(one, other, first.observed, census),
-        _ratio(one.observed, _interval(first.observed), other.observed, _interval(second.observed)),
+        _difference(one, other, first.observed, second.observed, shared),
+        _ratio(one.observed, _interval(first.observed), other.observed, _interval(second.observed), shared),
         excess,
         ratio_of_h,
-        *_test(one, other, first.observed, second.observed, census),
+        *_test(one, other, first.observed, second.observed, shared),
         signs_disagree=_disagree(excess, ratio_of_h),
     )
 
@@ -266,36 +271,66 @@ def _exact(x1: int, n1: int, x2: int, n2: int) -> tuple[float, str]:
     return float(np.clip(p, 1e-15, 1.0)), "conditional exact mid-p"
 
 
-def _score(x1: float, n1: float, x2: float, n2: float) -> tuple[float | None, str]:
+def _score(x1: float, n1: float, x2: float, n2: float, correlation: float = 0.0) -> tuple[float | None, str]:
     pooled = (x1 + x2) / (n1 + n2)
-    variance = pooled * (1.0 - pooled) * (1.0 / n1 + 1.0 / n2)
+    parts = pooled * (1.0 - pooled) / n1, pooled * (1.0 - pooled) / n2
+    variance = parts[0] + parts[1] - 2.0 * correlation * math.sqrt(parts[0] * parts[1])
     if variance <= 0.0:
         return 1.0, "both rates are 0 or 1"
     p = 2.0 * float(ndtr(-abs(x1 / n1 - x2 / n2) / math.sqrt(variance)))
     return max(p, 1e-15), "score test with effective sizes"
 
 
-def _test(one: Moments, other: Moments, first: Estimated, second: Estimated, census: bool) -> tuple[float | None, str]:
-    if census:
-        return None, CENSUS
+def shared_correlation(one: Moments, other: Moments) -> float:
+    """Return the correlation of two observed shares through the clusters that reach over both groups.
+
+    Parameters
+    ----------
+    one, other : Moments
+        Of the same event in both groups, with clusters numbered alike.
+
+    Returns
+    -------
+    float
+        In [-1, 1]; 0 without clusters.
+    """
+    sums1, sums2 = _event_totals(one), _event_totals(other)
+    names1, names2 = one.rows.cluster_names, other.rows.cluster_names
+    if sums1 is None or sums2 is None or names1 is None or names2 is None:
+        return 0.0
+    _, at1, at2 = np.intersect1d(names1, names2, assume_unique=True, return_indices=True)
+    spread = math.sqrt(float(sums1 @ sums1) * float(sums2 @ sums2))
+    return float(np.clip(sums1[at1] @ sums2[at2] / spread, -1.0, 1.0)) if spread > 0.0 else 0.0
+
+
+def _event_totals(moments: Moments) -> Floats | None:
+    return cluster_totals(moments.rows, has_event(moments).astype(np.float64) - moments.observed)
+
+
+def _test(
+    one: Moments, other: Moments, first: Estimated, second: Estimated, correlation: float
+) -> tuple[float | None, str]:
     if first.low is None or second.low is None:
         return None, first.reason or second.reason
     if one.rows.plain and other.rows.plain:
         return two_sample_p(one.events, one.n, other.events, other.n)
     sizes = observed_size(one), observed_size(other)
-    return _score(one.observed * sizes[0], sizes[0], other.observed * sizes[1], sizes[1])
+    return _score(one.observed * sizes[0], sizes[0], other.observed * sizes[1], sizes[1], correlation)
 
 
-def _difference(one: Moments, other: Moments, first: Estimated, census: bool) -> Estimated:
+def _difference(one: Moments, other: Moments, first: Estimated, second: Estimated, correlation: float) -> Estimated:
     value = one.observed - other.observed
-    if census or first.low is None:
-        return Estimated(value, reason=CENSUS if census else first.reason)
+    if first.low is None or second.low is None:
+        return Estimated(value, reason=first.reason or second.reason)
     sizes = observed_size(one), observed_size(other)
-    limits = newcombe_difference(one.observed * sizes[0], sizes[0], other.observed * sizes[1], sizes[1])
-    return Estimated(value, *limits)
+    if correlation == 0.0:
+        limits = newcombe_difference(one.observed * sizes[0], sizes[0], other.observed * sizes[1], sizes[1])
+        return Estimated(value, *limits)
+    parts = wilson(one.observed * sizes[0], sizes[0]), wilson(other.observed * sizes[1], sizes[1])
+    return Estimated(value, *mover_difference(one.observed, parts[0], other.observed, parts[1], correlation))
 
 
-def _ratio(p1: float, iv1: Interval, p2: float, iv2: Interval) -> Estimated:
+def _ratio(p1: float, iv1: Interval, p2: float, iv2: Interval, correlation: float = 0.0) -> Estimated:
     if p2 <= 0.0:
         return undefined(NO_EVENT_ELSEWHERE)
     if p1 <= 0.0:
@@ -304,7 +339,7 @@ def _ratio(p1: float, iv1: Interval, p2: float, iv2: Interval) -> Estimated:
         # MOVER for a ratio at a first estimate of 0 (Donner and Zou 2012).
         low = min(iv2.low, p2)
         return Estimated(0.0, 0.0, iv1.high / math.sqrt(low * (2.0 * p2 - low)), "MOVER, one-sided")
-    return Estimated(p1 / p2, *mover_ratio_log(p1, iv1, p2, iv2))
+    return Estimated(p1 / p2, *mover_ratio_log(p1, iv1, p2, iv2, correlation))
 
 
 def _excess_difference(one: Estimated, other: Estimated, census: bool) -> Estimated:

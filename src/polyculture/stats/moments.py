@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from polyculture.stats._rows import Bools, Floats, Rows, column_sums, covariance, make_rows, row_sums
 
-__all__ = ["Event", "Moments", "moments", "moments_of_rows"]
+__all__ = ["Event", "Moments", "has_event", "moments", "moments_of_rows"]
 
 Event = Literal["all_fail", "none_fail", "same"]
 
@@ -148,6 +148,16 @@ def moments_of_rows(rows: Rows, event: Event) -> Moments:
         sides.append(_side(rows, rows.judged & ~rows.failed, judged_weight, judged_weight - failed_weight))
     side = sides[0] if len(sides) == 1 else _either(*sides)
     return _joint(rows, event, side, _largest(rows, event, judged_weight, failed_weight))
+
+
+def has_event(moments: Moments) -> Bools:
+    """Return which rows of the table have the event, shape (P,)."""
+    rows = moments.rows
+    all_fail = _all_true(rows, rows.failed)
+    if moments.event == "all_fail":
+        return all_fail
+    none_fail = _all_true(rows, rows.judged & ~rows.failed)
+    return none_fail if moments.event == "none_fail" else all_fail | none_fail
 
 
 def _nobody(rows: Rows, event: Event) -> Moments:
