@@ -109,6 +109,8 @@ def test_the_rest_of_the_patterns_is_summed_and_told() -> None:
     assert len({row["pattern"] for row in chart.rows}) == 30
     assert f"the other {len(record.patterns) - 30} listed hold {rest * 100:.1f} % of individuals" in chart.note
     assert "Of 60 models it shows the 40" in chart.note
+    assert chart.compact_note == "This narrow screen shows the first 12 patterns and the first 20 models of them."
+    assert heatmap.patterns_chart(samples.waimai().patterns).compact_note == ""
 
 
 def test_an_undefined_number_is_a_row_without_a_mark() -> None:
@@ -169,3 +171,10 @@ def test_a_thousand_models_can_be_drawn() -> None:
     chart = charts.profile_chart(profile)
     assert len(chart.rows) == 1001
     assert len(vega.svg(chart.wide)) < 300_000
+
+
+def test_the_renderer_can_be_started_ahead() -> None:
+    thread = vega.warm_up()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert "<svg" in vega.svg(charts.models_chart(samples.waimai().models).wide)

@@ -23,12 +23,13 @@ MOST_BARS = 12  # a profile with more rows is drawn as columns
 
 
 class Chart(NamedTuple):
-    """One chart: the same rows drawn for a page and for a phone, and what was left out of the picture."""
+    """One chart: the same rows drawn for a page and for a phone, and what either leaves out."""
 
     wide: Spec
     compact: Spec
     rows: list[Row]
     note: str = ""
+    compact_note: str = ""
 
 
 def profile_chart(profile: Sequence[ProfileRow]) -> Chart:

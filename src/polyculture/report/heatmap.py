@@ -17,6 +17,7 @@ from polyculture.report.vega import (
     COMPACT,
     EXPECTED,
     INK,
+    LABEL_CHARACTER,
     MUTED,
     OBSERVED,
     PAPER,
@@ -82,6 +83,7 @@ def patterns_chart(patterns: Sequence[Pattern]) -> Chart:
         _draw(drawn[:PHONE_PATTERNS], few, models[:PHONE_MODELS], "compact"),
         rows,
         _note(patterns, len(models), len(failures)),
+        _compact_note(len(drawn), len(models)),
     )
 
 
@@ -102,16 +104,20 @@ def _note(patterns: Sequence[Pattern], models: int, of_models: int) -> str:
         )
     if models < of_models:
         parts.append(f"Of {words.count(of_models)} models it shows the {models} with the most failures.")
-    if len(patterns) > PHONE_PATTERNS or models > PHONE_MODELS:
-        parts.append(f"A narrow screen shows at most {PHONE_PATTERNS} patterns and {PHONE_MODELS} models.")
     return " ".join(parts)
+
+
+def _compact_note(patterns: int, models: int) -> str:
+    parts = [f"the first {PHONE_PATTERNS} patterns"] if patterns > PHONE_PATTERNS else []
+    parts += [f"the first {PHONE_MODELS} models"] if models > PHONE_MODELS else []
+    return f"This narrow screen shows {' and '.join(parts)} of them." if parts else ""
 
 
 def _draw(patterns: Sequence[Pattern], rows: list[dict[str, Any]], models: list[str], size: Size) -> Spec:
     wide = size == "wide"
     # Names beside the cells, or the axis of the bars, whichever is wider.
     short = shorten_all([words.shown(name) for name in models], 24 if wide else 16)
-    left = max(50.0, 20 + 7.2 * max(len(name) for name in short))
+    left = max(50.0, 20 + LABEL_CHARACTER * max(len(name) for name in short))
     most = (WIDE if wide else COMPACT) - left - 16
     column = min(60.0 if wide else 34.0, most / max(1, len(patterns)))
     line = 26 if len(models) <= 12 else 17

@@ -12,6 +12,7 @@ from polyculture.report.vega import (
     COMPACT,
     EXPECTED,
     INK,
+    LABEL_CHARACTER,
     MUTED,
     OBSERVED,
     PAPER,
@@ -36,7 +37,7 @@ def interval_rows(rows: list[Row], size: Size, *, title: str, bars: bool = False
     short = shorten_all([row["label"] for row in rows], LONGEST_LABEL)
     rows = [{**row, "short": name} for row, name in zip(rows, short, strict=True)]
     longest = max(map(len, short))
-    left, right = (24 + 7.2 * longest, 150.0) if wide else (6.0, 16.0)
+    left, right = (24 + LABEL_CHARACTER * longest, 150.0) if wide else (6.0, 16.0)
     width = (WIDE if wide else COMPACT) - left - right
     everything = [row[key] for row in rows for key in ("value", "low", "high", "expected") if row[key] is not None]
     domain = [min([0.0, *everything]), max([0.0, *everything]) or 0.01]

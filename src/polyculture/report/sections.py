@@ -29,6 +29,7 @@ class Figure(NamedTuple):
     wide: Markup
     compact: Markup
     note: str
+    compact_note: str
 
 
 class Profile(NamedTuple):
@@ -145,7 +146,7 @@ def _figure(name: str, chart: charts.Chart | None) -> Figure | None:
         Markup(svg(spec).replace("<svg ", f'<svg role="img" aria-labelledby="{name}-caption" ', 1))  # noqa: S704 - vl-convert escapes
         for spec in (chart.wide, chart.compact)
     ]
-    return Figure(name, drawn[0], drawn[1], chart.note)
+    return Figure(name, drawn[0], drawn[1], chart.note, chart.compact_note)
 
 
 def _profiles(profile: Sequence[ProfileRow]) -> list[Profile]:

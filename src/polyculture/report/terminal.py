@@ -297,4 +297,4 @@ def _remarks(record: AuditRecord) -> Iterable[str]:
             f"{words.statistic(other.systemic_failure.observed)} are failed by all and "
             f"{_expected(other.systemic_failure)} would be expected."
         )
-    yield from record.notes
+    yield from (f"- {note}" for note in record.notes)

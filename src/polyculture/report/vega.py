@@ -8,14 +8,16 @@ SVG serves light, dark and print.
 from __future__ import annotations
 
 import re
+from threading import Thread
 from typing import Any, Literal
 
-__all__ = ["Size", "Spec", "base", "svg"]
+__all__ = ["Size", "Spec", "base", "svg", "warm_up"]
 
 Spec = dict[str, Any]
 Size = Literal["wide", "compact"]
 
 WIDE, COMPACT = 840.0, 350.0  # pixels: the width of the page's column, and of a phone
+LABEL_CHARACTER = 7.9  # pixels of a character of a label in a wide font, on average
 
 INK, MUTED, RULE = "var(--ink)", "var(--muted)", "var(--rule)"
 OBSERVED, EXPECTED = "var(--observed)", "var(--expected)"
@@ -59,6 +61,25 @@ def _config() -> Spec:
         },
         "text": {"fill": INK, "fontSize": 13},
     }
+
+
+def warm_up() -> Thread:
+    """Start the renderer in the background: its start costs half a second, while files are still read.
+
+    Returns
+    -------
+    Thread
+        A daemon thread; nobody has to wait for it, and `svg` works with or without it.
+    """
+
+    def start() -> None:
+        import vl_convert
+
+        vl_convert.vegalite_to_svg({"data": {"values": []}, "mark": "bar"}, vl_version="6.1")
+
+    thread = Thread(target=start, name="polyculture-charts", daemon=True)
+    thread.start()
+    return thread
 
 
 def svg(spec: Spec) -> str:
