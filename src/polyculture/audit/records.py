@@ -234,11 +234,81 @@ class GapRecord(Record, frozen=True, kw_only=True):
 
 
 class PairRecord(Record, frozen=True, kw_only=True):
-    """Two models on the individuals whom both judged."""
+    """Two models on the individuals whom both judged.
+
+    ``phi`` is the correlation of failures, ``kappa`` error consistency, ``capa`` chance-adjusted agreement
+    of answers (``capa_method`` says of what). ``baseline`` is the chance that two wrong answers are the
+    same, 1 / (options - 1); None where the answers are not known.
+    """
 
     models: tuple[str, str]
     both_judged: int
     both_failed: int
+    phi: Statistic = undefined("not computed")
+    kappa: Statistic = undefined("not computed")
+    capa: Statistic = undefined("not computed")
+    jaccard: Statistic = undefined("not computed")
+    agree_when_both_wrong: Statistic = undefined("not computed")
+    agree_when_either_wrong: Statistic = undefined("not computed")
+    baseline: float | None = None
+    capa_method: str = ""
+
+
+class NearDuplicate(Record, frozen=True, kw_only=True):
+    """Two models that fail so much alike that they may be one; a flag to look at, no verdict."""
+
+    models: tuple[str, str]
+    kappa: float
+    why: str
+
+
+class Merge(Record, frozen=True, kw_only=True):
+    """One step of the tree of models: two branches join at a height, the mean of 1 - kappa between them.
+
+    Branches 0 ... k - 1 are the models in the order of ``CollectionRecord.order``; step m makes branch k + m.
+    """
+
+    left: int
+    right: int
+    height: float
+
+
+class RecourseRow(Record, frozen=True, kw_only=True):
+    """Individuals to whom a share of their models between ``low`` and ``high`` gives the wanted outcome."""
+
+    low: float
+    high: float
+    count: int
+    observed: Statistic
+
+
+class CollectionRecord(Record, frozen=True, kw_only=True):
+    """How alike the models are, all together.
+
+    ``n_eff`` is k * sum f (1 - f) / Var(t) over the ``varying`` models that fail some individuals but not
+    all; those in ``constant`` are left out of it. ``ambiguity`` and ``discrepancy`` are against the model
+    ``baseline_model`` (h0, the one of the lowest failure rate); ``discrepancy_model`` differs from it most.
+    ``order`` are the models as they lie in the tree of ``merges``.
+    """
+
+    models: int
+    varying: int
+    constant: tuple[str, ...]
+    sentence: str
+    n_eff: Statistic
+    mean_phi: Statistic
+    fleiss: Statistic
+    capa: Statistic
+    capa_method: str
+    ambiguity: Statistic
+    discrepancy: Statistic
+    baseline_model: str | None
+    discrepancy_model: str | None
+    wanted: str
+    recourse: tuple[RecourseRow, ...] = ()
+    near_duplicates: tuple[NearDuplicate, ...] = ()
+    order: tuple[str, ...] = ()
+    merges: tuple[Merge, ...] = ()
 
 
 class NullRecord(Record, frozen=True, kw_only=True):
@@ -289,6 +359,7 @@ class AuditRecord(Record, frozen=True, kw_only=True):
     group_homogenization_by_column: tuple[GroupHomogenization, ...] = ()
     gaps: tuple[GapRecord, ...] = ()
     pairs: tuple[PairRecord, ...] = ()
+    collection: CollectionRecord | None = None
     nulls: tuple[NullRecord, ...] = ()
     no_answer: NoAnswerRecord | None = None
     notes: tuple[str, ...] = ()

@@ -14,12 +14,12 @@ from polyculture.audit.models import models
 from polyculture.audit.no_answer import no_answer
 from polyculture.audit.notes import notes
 from polyculture.audit.outcome import measure
-from polyculture.audit.pairs import pairs
 from polyculture.audit.partition import partitions
 from polyculture.audit.patterns import patterns
 from polyculture.audit.profile import profile
 from polyculture.audit.records import AuditRecord
 from polyculture.audit.settings import Correction, Settings
+from polyculture.audit.similarity import collection, pairs, similarity
 from polyculture.audit.view import View, headline_view
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ def run(
     shown, patterns_note = patterns(view)
     crossed, by_column = homogenizations(everyone, settings)
     by_model = models(tally, settings)
+    similar = similarity(everyone)
     return AuditRecord(
         provenance=provenance,
         headline=headline(
@@ -102,7 +103,8 @@ def run(
         group_homogenization=crossed,
         group_homogenization_by_column=by_column,
         gaps=gaps(view, everyone, settings),
-        pairs=pairs(tally),
+        pairs=pairs(similar, settings),
+        collection=collection(everyone, similar, settings),
         nulls=independence(whole, systemic),
         no_answer=no_answer(tally, settings),
         notes=notes(

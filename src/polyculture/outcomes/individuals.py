@@ -18,7 +18,7 @@ from polyculture.outcomes.masks import WORD_BITS, Masks, masks_of_cells, masks_o
 from polyculture.outcomes.outcomes import Outcomes
 from polyculture.outcomes.survey import Survey
 
-__all__ = ["Individuals", "individuals_of"]
+__all__ = ["Individuals", "individuals_of", "long_cell"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def individuals_of(outcomes: Outcomes, survey: Survey | None = None) -> Individu
         frame = frame.filter(~nw.col(str(mapping.label)).is_null())
     constants = _constants(outcomes, survey)
     if mapping.long:
-        cell = _long_cell(outcomes)
+        cell = long_cell(outcomes)
         rows = frame.filter(
             ~nw.col(str(mapping.id)).is_null() & nw.col(str(mapping.model)).is_in(list(outcomes.models))
         )
@@ -161,7 +161,7 @@ def _wide_reasons(frame: nw.LazyFrame[Any], models: Sequence[str], cells: Sequen
     return found
 
 
-def _long_cell(outcomes: Outcomes) -> Cell:
+def long_cell(outcomes: Outcomes) -> Cell:
     """Return the state of a row of a long table."""
     mapping, schema = outcomes.mapping, outcomes.schema
     name = mapping.value if mapping.value is not None else str(mapping.model)

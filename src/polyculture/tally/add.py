@@ -60,8 +60,12 @@ def add(left: Tally, right: Tally) -> Tally:
     if left.tables is not None and right.tables is not None:
         raw = raw.lowest(max(left.raw.rows, right.raw.rows))
         tables = left.tables.add(right.tables, left, right, cells)
+    answers = None
+    if left.answers is not None and right.answers is not None:
+        answers = left.answers.add(right.answers, [right.models.index(name) for name in left.models])
     return replace(
         left,
+        answers=answers,
         cells=cells,
         cluster_names=clusters if left.clustered else None,
         raw=raw.merged(),
@@ -106,7 +110,7 @@ def _add_reasons(left: dict[str, dict[str, int]], right: dict[str, dict[str, int
 def same(left: Tally, right: Tally) -> bool:
     """Whether two Tallies say the same; weights to 1e-9, everything else exactly."""
     for entry in fields(Tally):
-        if entry.name in ("raw", "tables"):
+        if entry.name in ("raw", "tables", "answers"):
             continue
         if getattr(left, entry.name) != getattr(right, entry.name):
             return False
@@ -117,4 +121,8 @@ def same(left: Tally, right: Tally) -> bool:
         equal = np.allclose(mine, theirs, rtol=1e-9) if mine.dtype.kind == "f" else np.array_equal(mine, theirs)
         if not equal:
             return False
+    if (left.answers is None) != (right.answers is None):
+        return False
+    if left.answers is not None and right.answers is not None and not left.answers.same(right.answers):
+        return False
     return left.tables is None or right.tables is None or left.tables.same(right.tables)

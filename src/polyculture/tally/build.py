@@ -15,6 +15,7 @@ from polyculture.outcomes import Outcomes
 from polyculture.outcomes.individuals import Individuals, individuals_of
 from polyculture.outcomes.survey import Survey, survey_of
 from polyculture.tally import large
+from polyculture.tally.answers import answers_of
 from polyculture.tally.cells import Cell, in_order
 from polyculture.tally.counts import ExactTables
 from polyculture.tally.grouped import Grouped, patterns_of
@@ -67,6 +68,7 @@ def build(outcomes: Outcomes) -> Tally:
         cells=counted.cells,
         raw=raw.merged(),
         tables=tables,
+        answers=answers_of(outcomes, binary_labels=people.label_class is not None),
         failure_rule=str(outcomes.rule),
         no_answer_policy=outcomes.mapping.no_answer,
         min_judged=outcomes.mapping.min_judged,

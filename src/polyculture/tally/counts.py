@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ExactTables"]
 
+_PAIRS = ("both_judged", "both_failed", "first_failed")
+
 
 @dataclass(frozen=True)
 class ExactTables:
@@ -32,6 +34,8 @@ class ExactTables:
         The same in weights.
     both_judged, both_failed : (k, k) int64
         Pairs over everyone; (0, 0) in the Tally of some cells, since pairs are not kept by cell.
+    first_failed : (k, k) int64
+        Individuals whom the row's model failed and the column's judged too.
     """
 
     cell: IntArray
@@ -46,10 +50,10 @@ class ExactTables:
     model_failed_weight: FloatArray
     both_judged: IntArray
     both_failed: IntArray
+    first_failed: IntArray
 
     def _rows(self, keep: BoolArray) -> ExactTables:
-        pairs = ("both_judged", "both_failed")
-        rows = {e.name: getattr(self, e.name)[keep] for e in fields(self) if e.name not in pairs}
+        rows = {e.name: getattr(self, e.name)[keep] for e in fields(self) if e.name not in _PAIRS}
         return replace(self, **rows)
 
     def where(self, keep: BoolArray) -> ExactTables:
@@ -58,7 +62,7 @@ class ExactTables:
         if keep.all():
             return kept
         nothing = np.zeros((0, 0), dtype=np.int64)
-        return replace(kept, both_judged=nothing, both_failed=nothing)
+        return replace(kept, both_judged=nothing, both_failed=nothing, first_failed=nothing)
 
     def judged_by_at_least(self, least: int) -> ExactTables:
         """Return the tables of the individuals judged by at least so many models.
@@ -96,13 +100,12 @@ class ExactTables:
     ) -> ExactTables:
         """Return the sum, with ``right``'s models in ``left``'s order and cells as in ``cells``."""
         moved = [_moved(self, left, left.models, cells), _moved(other, right, left.models, cells)]
-        pairs = ("both_judged", "both_failed")
         joined = {
             e.name: np.concatenate([getattr(part, e.name) for part in moved])
             for e in fields(self)
-            if e.name not in pairs
+            if e.name not in _PAIRS
         }
-        for name in pairs:
+        for name in _PAIRS:
             first, second = getattr(moved[0], name), getattr(moved[1], name)
             joined[name] = first + second if len(first) and len(second) else first[:0, :0]
         return ExactTables(**joined).merged()
@@ -117,7 +120,7 @@ class ExactTables:
         summed = {
             e.name: np.add.reduceat(getattr(self, e.name)[order], starts, axis=0)
             for e in fields(self)
-            if e.name not in ("cell", "judged", "failed", "both_judged", "both_failed")
+            if e.name not in ("cell", "judged", "failed", *_PAIRS)
         }
         cell, judged, failed = key[:, starts]
         return replace(self, cell=cell, judged=judged, failed=failed, **summed)
@@ -129,7 +132,7 @@ def _moved(tables: ExactTables, tally: Tally, models: tuple[str, ...], cells: tu
     to_cell = np.array([where[cell] for cell in tally.cells], dtype=np.int64)
     columns = {e.name: getattr(tables, e.name)[:, order] for e in fields(tables) if e.name.startswith("model_")}
     pairs = {}
-    for name in ("both_judged", "both_failed"):
+    for name in _PAIRS:
         values = getattr(tables, name)
         pairs[name] = values[order][:, order] if len(values) else values
     return replace(tables, cell=to_cell[tables.cell], **columns, **pairs)

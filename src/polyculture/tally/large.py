@@ -36,6 +36,8 @@ __all__ = [
     "sample_of",
 ]
 
+PairTables = tuple[IntArray, IntArray, IntArray]
+
 SAMPLE = 100_000
 """So many individuals are kept as a sample."""
 
@@ -110,7 +112,7 @@ def profile_rows(people: Individuals, outcomes: Outcomes) -> ProfileRows:
     return ProfileRows(table, tuple(table[name].to_list() for name in names))
 
 
-def exact_tables(rows: ProfileRows, cell: IntArray, models: int, pairs: tuple[IntArray, IntArray]) -> ExactTables:
+def exact_tables(rows: ProfileRows, cell: IntArray, models: int, pairs: PairTables) -> ExactTables:
     """Turn the engine's answer into tables; ``cell`` is the cell of each of its rows."""
     table = rows.table
     count = rows.count
@@ -144,6 +146,7 @@ def exact_tables(rows: ProfileRows, cell: IntArray, models: int, pairs: tuple[In
         model_failed_weight=failed_weight,
         both_judged=pairs[0],
         both_failed=pairs[1],
+        first_failed=pairs[2],
     ).merged()
 
 
@@ -151,25 +154,30 @@ def _column(table: nw.DataFrame[Any], name: str) -> IntArray:
     return np.asarray(table[name].to_numpy(), dtype=np.int64)
 
 
-def pair_tables(people: Individuals, outcomes: Outcomes, individuals: int) -> tuple[IntArray, IntArray]:
-    """Return (both judged, both failed), each (k, k), over everyone.
+def pair_tables(people: Individuals, outcomes: Outcomes, individuals: int) -> PairTables:
+    """Return (both judged, both failed, failed by the first where the second judged), each (k, k), over everyone.
 
     Rows that stand for several individuals cannot be counted bit by bit; then there are no pairs, (0, 0).
     """
-    nothing = np.zeros((0, 0), dtype=np.int64)
     if people.count is not None:
-        return nothing, nothing
+        nothing = np.zeros((0, 0), dtype=np.int64)
+        return nothing, nothing, nothing
     bits = _bits(people, outcomes.mapping.no_answer)
-    adapter = adapter_of(people.frame)
-    found = []
-    for kind in ("judged", "failed"):
-        exprs = bits[kind]
-        if exprs is None:
-            found.append(np.full((len(outcomes.models),) * 2, individuals, dtype=np.int64))
-            continue
-        names = [f"__b{i}" for i in range(len(exprs))]
-        found.append(adapter.pairs(people.frame.select(**dict(zip(names, exprs, strict=True))), names))
-    return found[0], found[1]
+    models = len(outcomes.models)
+    # Failures and judgements side by side, so that one reading gives all three tables.
+    exprs = [*(bits["failed"] or ()), *(bits["judged"] or ())]
+    names = [f"__b{i}" for i in range(len(exprs))]
+    found = adapter_of(people.frame).pairs(people.frame.select(**dict(zip(names, exprs, strict=True))), names)
+    failed = found[:models, :models]
+    if bits["judged"] is None:
+        return _complete_pairs(failed, individuals)
+    return found[models:, models:], failed, found[:models, models:]
+
+
+def _complete_pairs(failed: IntArray, individuals: int) -> PairTables:
+    """Return the tables of models that all judged everyone."""
+    alone = np.repeat(np.diag(failed)[:, None], len(failed), axis=1)
+    return np.full_like(failed, individuals), failed, alone
 
 
 def _limit(rows: int) -> int:
@@ -218,6 +226,6 @@ def _of_opposites(pairs: IntArray, rows: int) -> IntArray:
     return rows - ones[:, None] - ones[None, :] + pairs
 
 
-def pairs_of(one_pass: OnePass, rows: int) -> tuple[IntArray, IntArray]:
-    """Return (both judged, both failed) of complete columns."""
-    return np.full_like(one_pass.pairs, rows), one_pass.pairs
+def pairs_of(one_pass: OnePass, rows: int) -> PairTables:
+    """Return (both judged, both failed, failed by the first) of complete columns."""
+    return _complete_pairs(one_pass.pairs, rows)

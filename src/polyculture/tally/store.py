@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from polyculture.errors import OutputError, TallyError
+from polyculture.tally.answers import AnswerTables
 from polyculture.tally.counts import ExactTables
 from polyculture.tally.tables import RawPatterns
 from polyculture.tally.tally import Tally
@@ -22,16 +23,20 @@ __all__ = ["load", "save"]
 
 _FORMAT = "polyculture/tally/1"
 _HEADER = "tally.json"
+_TABLES = ("raw", "tables", "answers")
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def save(tally: Tally, path: Path) -> None:
     """Write a Tally; the same Tally gives the same bytes."""
-    header = {entry.name: getattr(tally, entry.name) for entry in fields(Tally) if entry.name not in ("raw", "tables")}
+    header = {entry.name: getattr(tally, entry.name) for entry in fields(Tally) if entry.name not in _TABLES}
     header |= {"format": _FORMAT, "exact": tally.exact}
     arrays = {f"raw.{entry.name}": getattr(tally.raw, entry.name) for entry in fields(RawPatterns)}
     if tally.tables is not None:
         arrays |= {f"tables.{entry.name}": getattr(tally.tables, entry.name) for entry in fields(ExactTables)}
+    if tally.answers is not None:
+        header["answer_values"] = tally.answers.values
+        arrays |= {f"answers.{name}": array for name, array in tally.answers.arrays().items()}
     handle = None
     try:
         handle, name = tempfile.mkstemp(dir=path.parent or ".", prefix=f".{path.name}.", suffix=".tmp")
@@ -69,6 +74,12 @@ def load(path: Path) -> Tally:
             tables = None
             if not exact:
                 tables = ExactTables(**{e.name: _get(archive, f"tables.{e.name}") for e in fields(ExactTables)})
+            answers = None
+            if "answer_values" in header:
+                values = header.pop("answer_values")
+                names = [e.name for e in fields(AnswerTables) if e.name != "values"]
+                arrays = {name: _get(archive, f"answers.{name}") for name in names}
+                answers = AnswerTables(values=None if values is None else tuple(values), **arrays)
     except FileNotFoundError as problem:
         raise TallyError(
             f"There is no file {path}.", hint="Make it with polyculture tally SOURCE -o FILE."
@@ -80,7 +91,7 @@ def load(path: Path) -> Tally:
     for name in ("models", "groups", "cluster_names"):
         header[name] = None if header[name] is None else tuple(header[name])
     header["cells"] = tuple(tuple(cell) for cell in header["cells"])
-    return Tally(raw=raw, tables=tables, **header)
+    return Tally(raw=raw, tables=tables, answers=answers, **header)
 
 
 def _get(archive: zipfile.ZipFile, key: str) -> Any:

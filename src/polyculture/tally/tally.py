@@ -23,6 +23,7 @@ from polyculture.tally.tables import (
 
 if TYPE_CHECKING:
     from polyculture.outcomes import Outcomes
+    from polyculture.tally.answers import AnswerTables
     from polyculture.tally.counts import ExactTables
 
 __all__ = ["Tally"]
@@ -46,6 +47,8 @@ class Tally:
         Distinct patterns, or those of a sample of individuals where ``tables`` holds the exact counts.
     tables : ExactTables or None
         Exact tables where there are too many distinct patterns to keep; None where ``raw`` is everything.
+    answers : AnswerTables or None
+        Same wrong answers of pairs; None where there are no answers, or the patterns tell them.
     """
 
     models: tuple[str, ...]
@@ -54,6 +57,7 @@ class Tally:
     raw: RawPatterns
     failure_rule: str
     tables: ExactTables | None = None
+    answers: AnswerTables | None = None
     no_answer_policy: str = "failed"
     min_judged: int = 2
     weighted: bool = False
@@ -155,7 +159,8 @@ class Tally:
         keep = np.zeros(len(self.cells), dtype=bool)
         keep[np.asarray(cells, dtype=np.int64)] = True
         tables = None if self.tables is None else self.tables.where(keep)
-        return replace(self, raw=self.raw.take(keep[self.raw.cell]), tables=tables)
+        answers = self.answers if keep.all() else None  # pairs are kept over everyone, not by cell
+        return replace(self, raw=self.raw.take(keep[self.raw.cell]), tables=tables, answers=answers)
 
     def with_no_answer(self, policy: str) -> Tally:
         """Return the Tally under another reading of "no answer" ("failed" or "missing").

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from polyculture.errors import UsageError
+from polyculture.outcomes.counting import fetch
 
-__all__ = ["PRIORITY", "PRIORITY_RANGE", "Adapter", "adapter_of"]
+__all__ = ["PRIORITY", "PRIORITY_RANGE", "Adapter", "adapter_of", "pairs_by_aggregates", "same_by_aggregates"]
 
 PRIORITY = "__priority"
 PRIORITY_RANGE = 1 << 62
@@ -67,3 +68,43 @@ def pairs_by_aggregates(frame: nw.LazyFrame[Any], bits: Sequence[str], chunk: in
         for i, j in here:
             result[i, j] = result[j, i] = int(row[f"p{i}_{j}"] or 0)
     return result
+
+
+def same_by_aggregates(
+    frame: nw.LazyFrame[Any], columns: Sequence[str], *, weighted: bool, chunk: int = 200
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Add up rows on which two columns hold the same value, some hundred pairs a query.
+
+    Parameters
+    ----------
+    frame : LazyFrame
+        The columns, ``__n`` (individuals of the row) and, with ``weighted``, ``__w``.
+    columns : sequence of str
+        The m columns; missing values are the same as nothing.
+    weighted : bool
+        Whether weights are added up too.
+    chunk : int
+        Pairs a query.
+
+    Returns
+    -------
+    (m, m) int64, (m, m) float64
+        Individuals and weights; zeros where nothing is weighted.
+    """
+    size = len(columns)
+    counts, weights = np.zeros((size, size), dtype=np.int64), np.zeros((size, size))
+    places = [(i, j) for i in range(size) for j in range(i, size)]
+    for start in range(0, len(places), chunk):
+        here = places[start : start + chunk]
+        sums = {}
+        for i, j in here:
+            same = nw.col(columns[i]) == nw.col(columns[j])
+            sums[f"n{i}_{j}"] = nw.when(same).then(nw.col("__n")).otherwise(nw.lit(0)).sum()
+            if weighted:
+                sums[f"w{i}_{j}"] = nw.when(same).then(nw.col("__w")).otherwise(nw.lit(0.0)).sum()
+        row = fetch(frame.select(**sums)).rows(named=True)[0]
+        for i, j in here:
+            counts[i, j] = counts[j, i] = int(row[f"n{i}_{j}"] or 0)
+            if weighted:
+                weights[i, j] = weights[j, i] = float(row[f"w{i}_{j}"] or 0.0)
+    return counts, weights

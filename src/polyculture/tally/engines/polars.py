@@ -14,11 +14,12 @@ import polars as pl
 
 from polyculture.tally.engines import PRIORITY, PRIORITY_RANGE
 
-__all__ = ["OnePass", "pairs", "pairs_and_sample", "with_priority"]
+__all__ = ["OnePass", "pairs", "pairs_and_sample", "same_answers", "with_priority"]
 
 _SEED = 20_230_712
 _BATCH = 1 << 16
 _THREADS = 2
+_FEW_VALUES = 64  # a product a value is faster than comparing all columns, up to about here
 _Result = TypeVar("_Result")
 
 
@@ -80,6 +81,49 @@ def pairs_and_sample(
         total += counted
         sample.append(chosen)
     return OnePass(complete=True, pairs=_symmetric(total), sample=pl.concat(sample).lazy())
+
+
+def same_answers(
+    frame: nw.LazyFrame[Any], columns: Sequence[str], *, weighted: bool
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Add up rows on which two columns hold the same value; see ``same_by_aggregates``."""
+    native: pl.LazyFrame = nw.to_native(frame)
+    size = len(columns)
+    counts, weights = np.zeros((size, size), dtype=np.int64), np.zeros((size, size))
+
+    def count(batch: pl.DataFrame) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
+        codes = _codes(batch, columns)
+        numbers = batch["__n"].cast(pl.Float64).to_numpy()
+        return _same(codes, numbers), _same(codes, batch["__w"].to_numpy()) if weighted else None
+
+    for counted, weighed in _over_batches(native, count):
+        counts += np.rint(counted).astype(np.int64)
+        if weighed is not None:
+            weights += weighed
+    return counts, weights
+
+
+def _codes(batch: pl.DataFrame, columns: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Return the number of each value among those of all columns, from 1, and 0 where there is none."""
+    together = pl.concat([batch[name].alias("value") for name in columns])
+    ranked = together.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
+    return np.asarray(ranked.reshape(len(columns), batch.height).T)
+
+
+def _same(codes: npt.NDArray[np.int64], weight: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Add up the weight of the rows on which two columns hold the same number over 0, (m, m)."""
+    size = codes.shape[1]
+    found = np.zeros((size, size))
+    values = int(codes.max(initial=0))
+    if values <= _FEW_VALUES:
+        for value in range(1, values + 1):
+            shown = (codes == value).astype(np.float64)
+            found += (shown * weight[:, None]).T @ shown
+        return found
+    for place in range(size):
+        both = (codes == codes[:, [place]]) & (codes > 0)
+        found[place] = weight @ both
+    return found
 
 
 def _is_complete_indicator(series: pl.Series) -> bool:
