@@ -1,0 +1,286 @@
+"""How alike models are: every pair, and the collection; from the patterns or the pairs table of a Tally.
+
+What the measures are stands in ``stats.similarity``; here they are asked, and answered in records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec import UNSET
+
+from polyculture.audit.proportion import SAMPLED, from_estimated
+from polyculture.audit.records import (
+    CollectionRecord,
+    PairRecord,
+    RecourseRow,
+    Statistic,
+    undefined,
+)
+from polyculture.audit.settings import CENSUS
+from polyculture.audit.tree import near_duplicates, tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from polyculture.audit.settings import Settings
+    from polyculture.audit.view import View
+    from polyculture.stats._rows import Rows
+    from polyculture.stats.intervals import Estimated
+    from polyculture.stats.similarity import Answers, Cells, PairSimilarity
+    from polyculture.stats.similarity.limits import Measure
+    from polyculture.tally import Tally
+
+MOST_MODELS = 400
+FEWEST_JOINT = 5
+ROUGH = "fewer than 5 joint failures: the interval is rough"
+MEASURES = ("phi", "kappa", "capa", "jaccard", "agree_when_both_wrong", "agree_when_either_wrong")
+
+
+@dataclass(frozen=True, eq=False)
+class Similarity:
+    """The pairs as arrays, and what they were made of; other questions about pairs start here.
+
+    Attributes
+    ----------
+    models : tuple of str
+        Names.
+    pairs : PairSimilarity
+        Every measure of every pair.
+    rows : Rows
+        The patterns, which may be those of a sample.
+    both_judged, both_failed : (k, k) int64
+        Individuals, without weights.
+    share : float
+        Rows for each individual: 1 unless the patterns are a sample.
+    sampled : bool
+        Whether the pairs are of the sample too.
+    """
+
+    models: tuple[str, ...]
+    pairs: PairSimilarity
+    rows: Rows
+    both_judged: NDArray[np.int64]
+    both_failed: NDArray[np.int64]
+    share: float
+    sampled: bool
+
+
+def similarity(view: View) -> Similarity:
+    """Measure every pair of models.
+
+    Parameters
+    ----------
+    view : View
+        All individuals. Where their patterns are a sample, pairs are exact if the Tally holds their table and
+        individuals count alike; else they are those of the sample.
+    """
+    from polyculture.stats._rows import make_rows
+    from polyculture.stats.similarity import cells_of, pair_similarity
+    from polyculture.stats.similarity.cells import joint_sums
+
+    tally, merged = view.tally, view.merged.rows
+    rows = make_rows(
+        merged.judged,
+        merged.failed,
+        merged.count,
+        merged.weight if merged.weighted else None,
+        merged.weight_squared if merged.weighted else None,
+        merged.cluster,
+    )
+    exact = None if merged.weighted or merged.cluster is not None else _exact_cells(tally)
+    cells = cells_of(rows) if exact is None else exact
+    share = 1.0 if tally.exact else rows.n / max(tally.individuals, 1)
+    found = pair_similarity(
+        cells,
+        rows if exact is None else None,
+        answers=_answers(tally, cells, 1.0 if exact is not None else share),
+        two_options=tally.binary_labels or (tally.answers is not None and tally.answers.options == 2),
+    )
+    counted = (joint_sums(flags, flags, rows.count) for flags in (rows.judged, rows.failed))
+    judged, failed = (cells.n, cells.both) if exact is not None else counted
+    return Similarity(
+        models=tally.models,
+        pairs=found,
+        rows=rows,
+        both_judged=np.rint(judged).astype(np.int64),
+        both_failed=np.rint(failed).astype(np.int64),
+        share=share,
+        sampled=not tally.exact and exact is None,
+    )
+
+
+def _exact_cells(tally: Tally) -> Cells | None:
+    """Return the cells of the pairs table, where patterns are a sample and there is one."""
+    from polyculture.stats.similarity import cells_from_tables
+
+    tables = tally.tables
+    if tables is None or not len(tables.both_failed):
+        return None
+    return cells_from_tables(tables.both_judged, tables.both_failed, tables.first_failed)
+
+
+def _answers(tally: Tally, cells: Cells, share: float) -> Answers | None:
+    """Return the same wrong answers on the scale of the cells, which hold ``share`` of the individuals."""
+    from polyculture.stats.similarity import Answers
+    from polyculture.stats.similarity.cells import joint_sums
+
+    ones = np.ones_like(cells.n)
+    tables = tally.answers
+    if tables is not None:
+        words = "open: two wrong ones are the same by no chance"
+        if tables.options is not None:
+            words = f"{tables.options} options, the different labels and answers"
+        return Answers(tables.same_wrong_weight * share, ones * tables.chance, ones * tables.chance, words)
+    if not (tally.binary_labels and tally.has_no_answer()):
+        return None
+    # Of two options a wrong answer is the other one, but a model without an answer gave none.
+    patterns = tally.patterns
+    wrong = patterns.failed & ~patterns.no_answer
+    return Answers(joint_sums(wrong, wrong, patterns.weight), ones, ones, "two options")
+
+
+def pairs(similar: Similarity, settings: Settings) -> tuple[PairRecord, ...]:
+    """Return the record of every pair, in the order of the models; none above 400 models."""
+    k = len(similar.models)
+    if k > MOST_MODELS:
+        return ()
+    one, other = (index.tolist() for index in np.triu_indices(k, 1))
+    upper = np.triu_indices(k, 1)
+    few = similar.both_failed[upper] < FEWEST_JOINT
+    columns = [_statistics(getattr(similar.pairs, name), upper, few, name, similar, settings) for name in MEASURES]
+    judged, failed = similar.both_judged[upper].tolist(), similar.both_failed[upper].tolist()
+    baseline = [None if np.isnan(value) else value for value in similar.pairs.baseline[upper].tolist()]
+    names, method = similar.models, similar.pairs.capa_method
+    return tuple(
+        PairRecord(
+            models=(names[one[i]], names[other[i]]),
+            both_judged=judged[i],
+            both_failed=failed[i],
+            phi=columns[0][i],
+            kappa=columns[1][i],
+            capa=columns[2][i],
+            jaccard=columns[3][i],
+            agree_when_both_wrong=columns[4][i],
+            agree_when_either_wrong=columns[5][i],
+            baseline=baseline[i],
+            capa_method=method,
+        )
+        for i in range(len(one))
+    )
+
+
+def _statistics(  # noqa: PLR0917
+    measure: Measure,
+    upper: tuple[NDArray[np.int64], ...],
+    few: NDArray[np.bool_],
+    name: str,
+    similar: Similarity,
+    settings: Settings,
+) -> list[Statistic]:
+    """Return one measure of all pairs as Statistics; like undefined ones are one object."""
+    none = [undefined(reason) for reason in measure.reasons]
+    method = f"{measure.method}, {SAMPLED}" if similar.sampled else measure.method
+    found = []
+    for value, low, high, why, rough in zip(
+        measure.value[upper].tolist(),
+        measure.low[upper].tolist(),
+        measure.high[upper].tolist(),
+        measure.why[upper].tolist(),
+        (few & (name in {"phi", "kappa", "capa"})).tolist(),
+        strict=True,
+    ):
+        if value != value:  # noqa: PLR0124 (NaN)
+            found.append(none[why])
+        elif settings.census:
+            found.append(Statistic(value=value, reason=CENSUS))
+        elif low != low:  # noqa: PLR0124
+            found.append(Statistic(value=value, reason=measure.reasons[why] or "no interval"))
+        else:
+            found.append(Statistic(value=value, low=low, high=high, method=method, reason=ROUGH if rough else UNSET))
+    return found
+
+
+def collection(view: View, similar: Similarity, settings: Settings) -> CollectionRecord | None:
+    """Return how alike the models are, all together; None with fewer than two models that judged anybody."""
+    from polyculture.stats.similarity import collection as together
+    from polyculture.stats.similarity import multiplicity
+
+    rows, cells, share = similar.rows, similar.pairs.cells, similar.share
+    if np.count_nonzero(np.diag(similar.both_judged)) < 2:
+        return None
+    wanted, words = _wanted(view, rows)
+    baseline = multiplicity.baseline_model(rows)
+    if baseline is None:
+        return None
+    differs, most = multiplicity.discrepancy(rows, baseline, share)
+    counted = together.co_failing(rows, share)
+    n_eff = _one(together.effective_number(rows, cells, share), settings, similar)
+    spread = multiplicity.recourse(rows, wanted, share)
+    order, merges = tree_of(similar.models, similar.pairs.kappa.value)
+    failed, judged = np.diag(similar.both_failed), np.diag(similar.both_judged)
+    constant = [
+        name for name, f, n in zip(similar.models, failed.tolist(), judged.tolist(), strict=True) if n and f in {0, n}
+    ]
+    return CollectionRecord(
+        models=len(similar.models),
+        varying=counted.models,
+        constant=tuple(constant),
+        sentence=sentence(counted.models, n_eff, constant),
+        n_eff=n_eff,
+        mean_phi=_one(together.mean_phi(rows, cells, share), settings, similar),
+        fleiss=_one(together.fleiss(rows, share), settings, similar),
+        capa=_one(together.capa_of_all(rows, similar.pairs, share), settings, similar),
+        capa_method=similar.pairs.capa_method,
+        ambiguity=_one(multiplicity.ambiguity(rows, baseline, share), settings, similar),
+        discrepancy=_one(differs, settings, similar),
+        baseline_model=similar.models[baseline],
+        discrepancy_model=None if most is None else similar.models[most],
+        wanted=words,
+        recourse=tuple(
+            RecourseRow(
+                low=float(low),
+                high=float(high),
+                count=round(float(count) / share),
+                observed=_one(observed, settings, similar),
+            )
+            for low, high, count, observed in zip(spread.low, spread.high, spread.count, spread.observed, strict=True)
+        ),
+        near_duplicates=near_duplicates(similar.models, similar.pairs.kappa.value, similar.both_failed),
+        order=order,
+        merges=merges,
+    )
+
+
+def sentence(models: int, n_eff: Statistic, constant: Sequence[str] = ()) -> str:
+    """Say in one sentence how many independent models these count as.
+
+    Examples
+    --------
+    >>> sentence(43, Statistic(value=3.171, low=2.81, high=3.57))
+    '43 models count as about 3.2 independent ones (2.8 to 3.6).'
+    """
+    left_out = f" {len(constant)} that fail nobody or everybody are left out." if constant else ""
+    if n_eff.value is None:
+        why = "" if n_eff.reason is UNSET else f": {n_eff.reason}"
+        return f"How many independent models these count as is undefined{why}.{left_out}"
+    ends = "" if n_eff.low is None or n_eff.high is None else f" ({n_eff.low:.1f} to {n_eff.high:.1f})"
+    return f"{models} models count as about {n_eff.value:.1f} independent ones{ends}.{left_out}"
+
+
+def _one(found: Estimated, settings: Settings, similar: Similarity) -> Statistic:
+    if settings.census and found.value is not None:
+        return Statistic(value=float(found.value), reason=CENSUS)
+    note = SAMPLED if similar.share < 1 and found.method else ""
+    return from_estimated(found, note=note)
+
+
+def _wanted(view: View, rows: Rows) -> tuple[NDArray[np.bool_], str]:
+    """Return which models give the wanted outcome, and that outcome in words."""
+    if view.tally.selection.startswith("not decided"):
+        return rows.judged & ~rows.failed, view.tally.selection
+    return rows.judged & ~rows.failed, "no failure"
