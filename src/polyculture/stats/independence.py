@@ -20,6 +20,7 @@ from polyculture.stats.moments import Moments
 
 __all__ = [
     "SMALLEST_P",
+    "all_fail_law",
     "draw_profiles",
     "event_p_value",
     "mid_p_all_fail",
@@ -95,6 +96,30 @@ def mid_p_all_fail(events: int, failures: ArrayLike, n: int) -> tuple[float | No
     above = float(law[support > events].sum())
     p = 2.0 * min(below + at / 2, above + at / 2)
     return float(np.clip(p, SMALLEST_P, 1.0)), "exact given the margins, mid-p"
+
+
+def all_fail_law(failures: ArrayLike, n: int) -> tuple[float, float]:
+    """Return mean and standard deviation of the number of individuals whom all models fail, given the margins.
+
+    Parameters
+    ----------
+    failures : array_like of int, shape (k,)
+        Failures of each model among the n individuals, all judged by all models.
+    n : int
+        Individuals.
+
+    Raises
+    ------
+    ValueError
+        If a number of failures is outside 0..n.
+
+    Examples
+    --------
+    >>> [round(x, 3) for x in all_fail_law([5, 5], 10)]
+    [2.5, 0.833]
+    """
+    mean, sd, _ = _moments_of_all_fail(_checked_margins(0, failures, n), n)
+    return mean, sd
 
 
 def mid_p_none_fail(events: int, failures: ArrayLike, n: int) -> tuple[float | None, str]:
