@@ -234,6 +234,7 @@ def audit(
     census: bool = False,
     correction: Literal["bh", "holm"] = "bh",
     noun: str | None = None,
+    nulls: Sequence[str] | str = (),
     map: Source | None = None,  # noqa: A002 (the word of the shell)
     encoding: str | None = None,
     command: str = "polyculture.audit(...)",
@@ -256,6 +257,9 @@ def audit(
         How p-values of contrasts between groups are corrected for their number.
     noun : str, optional
         What the individuals are, in the plural ("applicants"), for the sentences.
+    nulls : sequence of str, or "all"
+        Models of chance to fit beside independence: strata, equicorrelated, rasch, 2pl, factors-1 to factors-3,
+        classes-2 to classes-9, permutation, both-margins. The whole ladder takes some seconds.
     map, encoding, progress, **mapping
         As in `read`.
     command : str
@@ -306,6 +310,7 @@ def audit(
         census=census,
         correction=correction,
         noun=noun or (known.noun if known is not None else "individuals"),
+        null_models=(nulls,) if isinstance(nulls, str) else tuple(nulls),
     )
     return Audit(record=record, tally=counted, _outcomes=known, _kind=getattr(known, "kind", "polars"))
 

@@ -312,15 +312,35 @@ class CollectionRecord(Record, frozen=True, kw_only=True):
 
 
 class NullRecord(Record, frozen=True, kw_only=True):
-    """What one null model expects, and what is left over it."""
+    """What one null model (model of chance) expects, and what is left over it.
+
+    ``reason`` says why a null is undefined; ``systemic_failure`` is then None. ``fits_by_construction`` is set where
+    it has as many parameters as patterns are free: then nothing is tested. ``excess`` is observed minus expected,
+    ``homogenization`` observed over expected. ``log_likelihood`` is of all individuals, ``held_out_log_likelihood``
+    of one individual on average under the fit to the half of the data without it. ``expected_profile`` holds the expected
+    share of individuals by number of failures, from none to all models. ``smallest_detectable_excess`` is found in
+    80 % of data sets by a test at 5 %; ``rejected`` is by that test, and ``poorest_not_rejected`` marks the null with
+    the fewest parameters that is not.
+    """
 
     name: str
     parameters: int
     residual_df: int | None
-    systemic_failure: float
+    systemic_failure: float | None
     excess: Statistic
     p_value: float | None
     method: str
+    sentence: str = ""
+    fits_by_construction: bool = False
+    converged: bool = True
+    homogenization: Statistic = undefined("not asked for")
+    rejected: bool | None = None
+    poorest_not_rejected: bool = False
+    smallest_detectable_excess: float | None = None
+    log_likelihood: float | None = None
+    held_out_log_likelihood: float | None = None
+    expected_profile: tuple[float, ...] = ()
+    reason: str = ""
 
 
 class NoAnswerRecord(Record, frozen=True, kw_only=True):

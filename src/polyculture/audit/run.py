@@ -9,10 +9,11 @@ from polyculture.audit.gaps import gaps
 from polyculture.audit.group_homogenization import homogenizations
 from polyculture.audit.groups import GroupFigures, groups
 from polyculture.audit.headline import headline
-from polyculture.audit.independence import independence, profile_p
+from polyculture.audit.independence import profile_p
 from polyculture.audit.models import models
 from polyculture.audit.no_answer import no_answer
 from polyculture.audit.notes import notes
+from polyculture.audit.nulls import chosen, nulls
 from polyculture.audit.outcome import measure
 from polyculture.audit.partition import partitions
 from polyculture.audit.patterns import patterns
@@ -23,6 +24,8 @@ from polyculture.audit.similarity import collection, pairs, similarity
 from polyculture.audit.view import View, headline_view
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from polyculture.audit.records import GroupRecord, Provenance
     from polyculture.stats.moments import Event
     from polyculture.tally import Tally
@@ -37,6 +40,7 @@ def run(
     census: bool = False,
     correction: Correction = "bh",
     noun: str = "individuals",
+    null_models: Sequence[str] = (),
 ) -> AuditRecord:
     """Audit a Tally: who is failed by all models, against chance, and in which groups.
 
@@ -56,6 +60,8 @@ def run(
         Benjamini-Hochberg or Holm, over all contrasts between groups.
     noun : str
         What an individual is called in the headline, in the plural.
+    null_models : sequence of str
+        Models of chance to fit beside independence, by name ("rasch", "classes-2" ...); "all" is the whole ladder.
 
     Returns
     -------
@@ -65,13 +71,17 @@ def run(
     Raises
     ------
     UsageError
-        If the correction is unknown.
+        If the correction or a model of chance is unknown.
     """
-    settings = Settings(seed=seed, min_cell=min_cell, census=census, correction=correction, noun=noun)
+    settings = Settings(
+        seed=seed, min_cell=min_cell, census=census, correction=correction, noun=noun, nulls=tuple(null_models)
+    )
+    chosen(settings.nulls, tally)  # a wrong name is refused before anything is computed
     everyone, view = View(tally), headline_view(tally)
     whole = view.whole
     events: tuple[Event, ...] = ("all_fail", "none_fail", "same")
-    systemic, success, homogeneous = (measure(whole, event, settings).outcome for event in events)
+    measured = [measure(whole, event, settings) for event in events]
+    systemic, success, homogeneous = (one.outcome for one in measured)
     rows, group_records = profile(whole, settings), _groups(view, everyone, settings)
     shown, patterns_note = patterns(view)
     crossed, by_column = homogenizations(everyone, settings)
@@ -105,7 +115,7 @@ def run(
         gaps=gaps(view, everyone, settings),
         pairs=pairs(similar, settings),
         collection=collection(everyone, similar, settings),
-        nulls=independence(whole, systemic),
+        nulls=nulls(view, measured[0], settings),
         no_answer=no_answer(tally, settings),
         notes=notes(
             tally,

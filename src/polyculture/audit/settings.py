@@ -27,6 +27,7 @@ _QUESTIONS = (
     "gaps",
     "contrasts",
     "no answer",
+    "nulls",
 )
 
 CENSUS = "census: no sampling uncertainty"
@@ -48,6 +49,8 @@ class Settings:
         How p-values of group contrasts are corrected for their number.
     noun : str
         What an individual is called, in the plural ("reviews").
+    nulls : tuple of str
+        Models of chance beside independence, by name; "all" for the whole ladder.
     """
 
     seed: int = 0
@@ -55,6 +58,7 @@ class Settings:
     census: bool = False
     correction: Correction = "bh"
     noun: str = "individuals"
+    nulls: tuple[str, ...] = ()
 
     def generator(self, question: str, names: Sequence[str | None] = ()) -> Generator:
         """Return the Generator of one question about the given columns or group values."""

@@ -22,6 +22,10 @@ def audit(
         Literal["bh", "holm"], option(OTHER, "Correction of p-values over groups: Benjamini-Hochberg (bh) or Holm.")
     ] = "bh",
     seed: Annotated[int, option(OTHER, "Seed of every random draw (0).")] = 0,
+    nulls: Annotated[
+        str,
+        option(OTHER, "Models of chance beside independence: all, or names such as rasch,2pl,factors-1,classes-2."),
+    ] = "",
     noun: Annotated[str | None, option(OTHER, "What the individuals are, in the plural: applicants.")] = None,
     json: Annotated[
         str | None, option(OUTPUT, "Write the audit as JSON; - is standard output.", allow_leading_hyphen=True)
@@ -57,6 +61,7 @@ def audit(
             census=census,
             correction=correction,
             noun=noun,
+            nulls=[name.strip() for name in nulls.split(",") if name.strip()],
             command=inputs.command_line(),
             encoding=columns.encoding,
             progress=progress,

@@ -109,7 +109,7 @@ def _sweep(chain: _Counts | _Individuals, pairs: list[tuple[int, int]], trades: 
 
 
 def _spread(both: Floats, one: Floats, other: Floats, judged: Floats, used: Bools) -> float:
-    """Return the standard deviation over pairs of phi; all arguments (k, k): failures of both, of the first, of the second."""
+    """Return the standard deviation over pairs of phi; tables (k, k): failures of both, of the first, of the second."""
     upper = np.triu(used[:, None] & used[None, :], 1) & (judged > 0)
     n, first, second = judged[upper], one[upper], other[upper]
     variance = first * (n - first) * second * (n - second)

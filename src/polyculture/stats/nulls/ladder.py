@@ -156,7 +156,9 @@ def _latent(
         profile=tuple(float(share) for share in fit.profile(table.sets)),
     )
     if not isinstance(fit, LatentFit):
-        return shown
+        given = _given_margins(question, table)
+        smallest = None if given is None else smallest_detectable(given.standard_deviation, question.n)
+        return replace(shown, smallest_detectable=smallest)
     influence = fit.influence(table) if expected > 0.0 else np.zeros(len(table.count))
     moments = with_expected(
         question, question.moments, expected, influence if index is None else influence[index], fit.exact
@@ -239,30 +241,28 @@ def _strata(question: Question) -> Measured:
     )
 
 
+def _given_margins(question: Question, table: Table) -> permutation.Permuted | None:
+    """Return the exact law given each model's failures; None for a census and where the margins do not fix it."""
+    if question.census or not (question.moments.rows.plain and table.complete):
+        return None
+    whole = table if question.everyone is None else question.everyone
+    failures = np.rint(whole.count @ whole.failed).astype(np.int64)
+    return permutation.permuted(round(question.moments.observed * question.n), failures, round(question.n))
+
+
 def _permutation(question: Question, table: Table) -> Measured:
     k = table.models
     bare = Measured("permutation", permutation.SENTENCE, k, residual_df(table, k))
-    rows = question.moments.rows
-    if not (rows.plain and table.complete):
+    found = _given_margins(question, table)
+    if found is None:
         reason = "failures are dealt out only where nobody is weighted or in a cluster and all models judged everyone"
+        reason = CENSUS if question.census else reason
         return replace(bare, reason=reason, method=reason)
-    whole = table if question.everyone is None else question.everyone
-    failures = np.rint(whole.count @ whole.failed).astype(np.int64)
-    events = round(question.moments.observed * question.n)
-    found = permutation.permuted(events, failures, round(question.n))
-    shown = with_excess(
-        replace(
-            bare,
-            expected=found.expected,
-            profile=tuple(float(x) for x in Independence().fit(table, question.rng("permutation")).profile(table.sets)),
-        ),
-        question.moments,
-        census=question.census,
-    )
-    if question.census:
-        return replace(shown, method=CENSUS)
+    independent = Independence().fit(table, question.rng("permutation"))
+    profile = tuple(float(share) for share in independent.profile(table.sets))
+    shown = replace(bare, expected=found.expected, profile=profile)
     return replace(
-        shown,
+        with_excess(shown, question.moments, census=False),
         p_value=found.p_value,
         method=found.method,
         smallest_detectable=smallest_detectable(found.standard_deviation, question.n),
