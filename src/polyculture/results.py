@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from polyculture.audit.frames import Row
     from polyculture.audit.records import (
         AuditRecord,
+        CollectionRecord,
         GapRecord,
         GroupHomogenization,
         GroupRecord,
@@ -228,6 +229,11 @@ class Audit:
     def pairs(self) -> Listing[PairRecord]:
         """Pairs of models on the individuals whom both judged."""
         return self._listing("pairs", self.record.pairs)
+
+    @property
+    def collection(self) -> CollectionRecord | None:
+        """How alike the models are, all together: effective number, mean phi, Fleiss' kappa, CAPA."""
+        return self.record.collection
 
     @cached_property
     def nulls(self) -> Listing[NullRecord]:

@@ -247,3 +247,29 @@ def test_a_notebook_shows_the_compact_view_and_keeps_its_own_look(chromium: Any,
     mine = page.evaluate("getComputedStyle(document.querySelector('td')).padding")
     assert mine == "1px"
     page.close()
+
+
+def test_the_search_field_shows_the_rows_that_hold_all_words(opened: Open) -> None:
+    page = opened("many_models")
+    page.evaluate("document.querySelectorAll('details').forEach(element => element.open = true)")
+    rows = page.locator("table[data-filter]").first.locator("tbody tr")
+    total = rows.count()
+    page.locator(".filter input").first.fill("-03b- ORGANISATION-4")
+    shown = [text for text in rows.all_inner_texts() if text]
+    visible = rows.locator("visible=true").count()
+    assert 0 < visible < total
+    assert page.locator(".filter output").first.inner_text() == f"{visible} of {total} rows"
+    assert all("-03b-" in row.inner_text() for row in rows.all() if row.is_visible())
+    assert shown
+    page.locator(".filter input").first.fill("")
+    assert rows.locator("visible=true").count() == total
+    assert violations(page) == []
+
+
+def test_the_searched_tables_are_whole_without_javascript(opened: Open) -> None:
+    page = opened("many_models", javascript=False)
+    assert page.locator(".filter").count() == 0
+    page.locator("#pairs summary").first.click()
+    rows = page.locator("table[data-filter]").first.locator("tbody tr")
+    assert rows.count() == 1500  # the most alike of 1,770; the remark beneath says where the others are
+    assert rows.last.is_visible()

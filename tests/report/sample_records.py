@@ -9,14 +9,17 @@ from scipy.special import betaincinv
 
 from polyculture.audit.records import (
     AuditRecord,
+    CollectionRecord,
     Contrast,
     GapRecord,
     GroupHomogenization,
     GroupModel,
     GroupRecord,
     InputFile,
+    Merge,
     ModelGap,
     ModelRecord,
+    NearDuplicate,
     NoAnswerRecord,
     NullRecord,
     Outcome,
@@ -24,6 +27,7 @@ from polyculture.audit.records import (
     Pattern,
     ProfileRow,
     Provenance,
+    RecourseRow,
     Statistic,
     undefined,
 )
@@ -165,6 +169,51 @@ def patterns_of(table: dict[tuple[int, ...], int], names: tuple[str, ...]) -> tu
     return tuple(rows)
 
 
+def pair(models: tuple[str, str], n: int, failed: int, kappa: float | None) -> PairRecord:
+    """Return one pair of models; without kappa one of them is constant."""
+    none = undefined("a model fails nobody, or everybody, of those whom both judged")
+    value = none if kappa is None else around(kappa, 0.04, "delta")
+    return PairRecord(
+        models=models,
+        both_judged=n,
+        both_failed=failed,
+        phi=value,
+        kappa=value,
+        capa=value,
+        jaccard=rate(failed, n, "delta"),
+        agree_when_both_wrong=undefined("needs the answers, not only who was failed"),
+        agree_when_either_wrong=undefined("needs the answers, not only who was failed"),
+        capa_method="exact match of failure flags",
+    )
+
+
+def collection(names: tuple[str, ...], n: int) -> CollectionRecord:
+    """Return the likeness of some models, with a tree that joins them one after the other."""
+    k = len(names)
+    steps = [Merge(left=0, right=1, height=0.3)]
+    steps += [Merge(left=k + j - 2, right=j, height=0.3 + 0.5 * j / k) for j in range(2, k)]
+    return CollectionRecord(
+        models=k,
+        varying=k,
+        constant=(),
+        sentence=f"{k} models count as about 1.9 independent ones (1.8 to 2.0).",
+        n_eff=around(1.9, 0.1, "delta"),
+        mean_phi=around(0.31, 0.02, "delta"),
+        fleiss=around(0.3, 0.02, "delta"),
+        capa=around(0.21, 0.02, "delta"),
+        capa_method="exact match of failure flags",
+        ambiguity=rate(n // 5, n),
+        discrepancy=rate(n // 8, n),
+        baseline_model=names[0],
+        discrepancy_model=names[-1],
+        wanted="no failure",
+        recourse=tuple(RecourseRow(low=x / 2, high=x / 2, count=n // 3, observed=rate(n // 3, n)) for x in range(3)),
+        near_duplicates=(NearDuplicate(models=names[:2], kappa=0.93, why="kappa of 0.9 or more"),),
+        order=names,
+        merges=tuple(steps),
+    )
+
+
 def waimai(names: tuple[str, str, str] = ("Amazon", "Baidu", "Google"), **changes: object) -> AuditRecord:
     """Return three services on 11,987 reviews, no groups."""
     fields: dict[str, object] = {
@@ -185,9 +234,12 @@ def waimai(names: tuple[str, str, str] = ("Amazon", "Baidu", "Google"), **change
         "homogeneous_outcomes": outcome(9506, 11_987, 0.6039, 1.54),
         "patterns": patterns_of(WAIMAI, names),
         "pairs": tuple(
-            PairRecord(models=pair, both_judged=11_987, both_failed=failed)
-            for pair, failed in zip(itertools.combinations(names, 2), (931, 1238, 955), strict=True)
+            pair(two, 11_987, failed, kappa)
+            for two, failed, kappa in zip(
+                itertools.combinations(names, 2), (931, 1238, 955), (0.47, 0.52, None), strict=True
+            )
         ),
+        "collection": collection(names, 11_987),
         "nulls": (
             NullRecord(
                 name="independence",
@@ -378,6 +430,7 @@ def one_model() -> AuditRecord:
         homogeneous_outcomes=nothing,
         patterns=(),
         pairs=(),
+        collection=None,
         nulls=(),
         no_answer=None,
     )
@@ -411,9 +464,9 @@ def many_models(k: int = 60) -> AuditRecord:
         patterns=patterns_of(table, names),
         patterns_note="The 40 most frequent of 3,211 patterns.",
         pairs=tuple(
-            PairRecord(models=pair, both_judged=n, both_failed=300 - i % 200)
-            for i, pair in enumerate(itertools.combinations(names[:20], 2))
+            pair(two, n, 300 - i % 200, 0.95 - i % 130 / 100) for i, two in enumerate(itertools.combinations(names, 2))
         ),
+        collection=collection(names, n),
         no_answer=None,
     )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import UNSET
 
-from polyculture.audit.records import AuditRecord, GroupRecord, Record, Statistic
+from polyculture.audit.records import AuditRecord, CollectionRecord, GroupRecord, Record, Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,9 +45,9 @@ def flatten(record: Record, *, leave_out: Iterable[str] = (), prefix: str = "") 
 
     Examples
     --------
-    >>> from polyculture.audit.records import PairRecord
-    >>> flatten(PairRecord(models=("A", "B"), both_judged=9, both_failed=2))
-    {'models': 'A | B', 'both_judged': 9, 'both_failed': 2}
+    >>> from polyculture.audit.records import Merge
+    >>> flatten(Merge(left=0, right=1, height=0.5))
+    {'left': 0, 'right': 1, 'height': 0.5}
     """
     skipped = set(leave_out)
     row: Row = {}
@@ -95,7 +95,8 @@ def tables(audit: AuditRecord) -> dict[str, list[Row]]:
     -------
     dict of str to list of dict
         The tables that hold something: models, profile, outcomes, patterns, groups, group_models,
-        group_profiles, group_homogenization, gaps, model_gaps, pairs, nulls, judged_too_little, notes.
+        group_profiles, group_homogenization, gaps, model_gaps, pairs, collection, recourse, near_duplicates,
+        tree, nulls, judged_too_little, notes.
     """
     found: dict[str, list[Row]] = {
         "models": [flatten(model) for model in audit.models],
@@ -107,6 +108,7 @@ def tables(audit: AuditRecord) -> dict[str, list[Row]]:
         "gaps": [flatten(gap) for gap in audit.gaps],
         "model_gaps": [{"by": _SEPARATOR.join(gap.by), **flatten(model)} for gap in audit.gaps for model in gap.models],
         "pairs": [flatten(pair) for pair in audit.pairs],
+        **_collection_tables(audit.collection),
         "nulls": [flatten(null) for null in audit.nulls],
         "judged_too_little": [
             {"judged": judged, "individuals": count} for judged, count in audit.judged_too_little.items()
@@ -114,6 +116,17 @@ def tables(audit: AuditRecord) -> dict[str, list[Row]]:
         "notes": [{"note": note} for note in audit.notes],
     }
     return {name: rows for name, rows in found.items() if rows}
+
+
+def _collection_tables(collection: CollectionRecord | None) -> dict[str, list[Row]]:
+    if collection is None:
+        return {}
+    return {
+        "collection": [flatten(collection)],
+        "recourse": [flatten(row) for row in collection.recourse],
+        "near_duplicates": [flatten(pair) for pair in collection.near_duplicates],
+        "tree": [flatten(merge) for merge in collection.merges],
+    }
 
 
 def _outcomes(audit: AuditRecord) -> list[Row]:

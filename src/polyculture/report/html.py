@@ -1,12 +1,15 @@
 """AuditRecord to one self-contained HTML file, and to the compact view of a notebook.
 
 Templates hold the words and the structure, ``sections`` what each part shows, ``charts`` the pictures.
-No file is written here; nothing is fetched, and the page needs no JavaScript.
+No file is written here; nothing is fetched. The page is complete without JavaScript: one small script, allowed
+by its hash, puts a search field above long tables.
 """
 
 from __future__ import annotations
 
+from base64 import b64encode
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,10 +38,13 @@ def html(record: AuditRecord) -> str:
     str
         HTML with inline styles and SVG charts; all text from data is escaped.
     """
+    context = sections.context(record)
+    searched = context["pair_tables"] is not None and bool(context["pair_tables"].every)
+    script = _text("filter.js") if searched else ""
     page: str = (
         _environment()
         .get_template("report.html.jinja")
-        .render(record=record, style=_style("report.css"), **sections.context(record))
+        .render(record=record, style=_text("report.css"), script=script, script_hash=_hash(script), **context)
     )
     return page
 
@@ -59,12 +65,17 @@ def repr_html(record: AuditRecord) -> str:
     view: str = (
         _environment()
         .get_template("notebook.html.jinja")
-        .render(record=record, style=_style("notebook.css"), outcomes=sections.outcomes(record))
+        .render(record=record, style=_text("notebook.css"), outcomes=sections.outcomes(record))
     )
     return view
 
 
-def _style(name: str) -> str:
+def _hash(script: str) -> str:
+    """Return the hash by which the page's policy allows this script and no other."""
+    return b64encode(sha256(script.encode()).digest()).decode()
+
+
+def _text(name: str) -> str:
     return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 

@@ -80,6 +80,12 @@ class Footnotes:
             number(shown_number), number(ends), mark
         )
 
+    def plain(self, value: Statistic, kind: str = "number") -> Markup:
+        """Return a number without its interval, or a marked "undefined"."""
+        if value.value is None:
+            return self.statistic(value, kind)
+        return number(words.number(value, kind))
+
     def ratio(self, outcome: Outcome) -> Markup:
         """Return the ratio of an outcome; as a power of ten where it does not fit a float."""
         log10 = outcome.log10_ratio

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from polyculture.audit.records import AuditRecord, GroupRecord, Outcome, ProfileRow
-from polyculture.report import charts, heatmap, words
+from polyculture.report import charts, heatmap, ladder, similarity, words
 from polyculture.report.vega import svg
 
 __all__ = ["MOST_TABLE_ROWS", "Figure", "GroupTable", "Profile", "context", "outcomes"]
@@ -69,6 +69,17 @@ def context(record: AuditRecord) -> dict[str, Any]:
         "gaps": gaps,
         "most_rows": MOST_TABLE_ROWS,
         "heat": heatmap.heat,
+        "ladder": _ladder(record),
+        **similarity.context(record),
+    }
+
+
+def _ladder(record: AuditRecord) -> dict[str, Any]:
+    chart = ladder.ladder_chart(record.nulls, record.systemic_failure)
+    return {
+        "rows": ladder.ladder_rows(record.nulls),
+        "verdict": ladder.verdict(record),
+        "figure": _figure("ladder", chart),
     }
 
 
@@ -87,6 +98,8 @@ def _contents(record: AuditRecord) -> Iterable[tuple[str, str]]:
         yield "group-homogenization", "Group homogenization"
     if record.gaps:
         yield "gaps", "What a model-by-model audit misses"
+    if record.collection is not None:
+        yield "collection", "How alike the models are"
     if record.pairs:
         yield "pairs", "Pairs of models"
     if record.nulls:

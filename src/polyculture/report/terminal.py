@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from polyculture.audit.records import AuditRecord, GapRecord, GroupRecord, Outcome, ProfileRow, Statistic
 from polyculture.report import words
+from polyculture.report.ladder import ladder_rows, verdict
+from polyculture.report.similarity import near_duplicate_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,10 +43,17 @@ def print_audit(record: AuditRecord, console: Console) -> None:
     for table in _profiles(record, screen):
         screen.show(table)
     screen.show(_models(record, screen))
+    for line in _likeness(record):
+        screen.paragraph(line)
+    if record.collection is not None:
+        screen.blank()
     for table in _groups(record, screen):
         screen.show(table)
     for gap in record.gaps:
         screen.show(_gap(gap, screen))
+    if len(record.nulls) > 1:
+        screen.show(_ladder(record, screen))
+        screen.paragraph(verdict(record))
     for line in _remarks(record):
         screen.paragraph(line)
 
@@ -228,6 +237,14 @@ def _models(record: AuditRecord, screen: _Screen) -> Table:
     return table
 
 
+def _likeness(record: AuditRecord) -> Iterable[str]:
+    """Yield how many independent models these count as, and which may be one."""
+    if record.collection is not None:
+        yield record.collection.sentence
+        if record.collection.near_duplicates:
+            yield near_duplicate_words(record.collection)
+
+
 def _groups(record: AuditRecord, screen: _Screen) -> list[Table]:
     """Return a table for the groups of each column or intersection."""
     columns: dict[tuple[str, ...], list[GroupRecord]] = {}
@@ -276,6 +293,21 @@ def _gap(gap: GapRecord, screen: _Screen) -> Table:
     if gap.expected_with_no_difference is not None:
         none = words.points(gap.expected_with_no_difference, unit=False, sign=False)
         screen.row(table, "the same with no difference", none)
+    return table
+
+
+def _ladder(record: AuditRecord, screen: _Screen) -> Table:
+    """Return what each model of chance expects, and what is left over it."""
+    columns = ["model of chance", "par.", *([] if screen.narrow else ["df"]), "expected", "excess", "p", ""]
+    table = screen.table("Failed by all, under models of chance (excess in points)", *columns)
+    table.columns[-1].justify = "left"
+    for row in ladder_rows(record.nulls):
+        excess = words.statistic(row.null.excess, "points", with_interval=not screen.narrow).replace(" points", "")
+        degrees = [] if screen.narrow else [_short(row.residual_df)]
+        outcome = row.outcome.replace(" (the poorest)", " <-")
+        screen.row(
+            table, row.name, row.parameters, *degrees, _short(row.expected), _short(excess), _short(row.p), outcome
+        )
     return table
 
 
