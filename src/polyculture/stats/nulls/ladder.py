@@ -57,6 +57,7 @@ LADDER = (
 BY_CONSTRUCTION = "fits by construction: as many parameters as patterns are free"
 FIXED = "fixed with both margins: every table with these margins has the same"
 _FEWEST_GOOD_DRAWS = 0.9
+_NOTHING = 1e-6  # excess of a null that fits by construction, as far as a search goes
 _MOST_CLASSES = 9
 
 
@@ -179,6 +180,8 @@ def _fits_by_construction(shown: Measured) -> Measured:
     def bare(value: Estimated) -> Estimated:
         return Estimated(value.value, None, None, "", BY_CONSTRUCTION)
 
+    if shown.excess.value is not None and abs(shown.excess.value) < _NOTHING:
+        shown = replace(shown, excess=shown.excess._replace(value=0.0), homogenization=Estimated(1.0, None, None))
     return replace(shown, excess=bare(shown.excess), homogenization=bare(shown.homogenization), method=BY_CONSTRUCTION)
 
 
