@@ -80,8 +80,7 @@ def spread_p_value(table: Table, rng: np.random.Generator, draws: int = 199) -> 
         chain, who = _Counts(table.failed, counts), f"{int(counts.sum()):,} individuals"
     else:
         if counts.sum() > MOST_INDIVIDUALS:
-            chances = counts / counts.sum()
-            counts = np.minimum(rng.multinomial(MOST_INDIVIDUALS, chances), counts)
+            counts = _some(counts, rng)
         rows = np.repeat(np.arange(len(counts)), counts)
         chain = _Individuals(table.failed[rows] > 0.5, table.judged[rows])
         who = f"{len(rows):,} individuals"
@@ -100,6 +99,13 @@ def spread_p_value(table: Table, rng: np.random.Generator, draws: int = 199) -> 
     p = min(1.0, 2.0 * (0.5 + min(below, above) + tied / 2) / (draws + 1))
     method = f"spread of pair correlations, {draws} draws by curveball trades on {who}, mid-p"
     return Spread(observed, float(found.mean()), p, method)
+
+
+def _some(counts: Ints, rng: np.random.Generator) -> Ints:
+    """Return the counts of a sample of individuals."""
+    if counts.sum() >= _LARGEST_POPULATION:
+        return rng.multinomial(MOST_INDIVIDUALS, counts / counts.sum()).astype(np.int64)
+    return rng.multivariate_hypergeometric(counts, MOST_INDIVIDUALS, method="marginals").astype(np.int64)
 
 
 def _sweep(chain: _Counts | _Individuals, pairs: list[tuple[int, int]], trades: int, rng: np.random.Generator) -> None:
