@@ -289,6 +289,8 @@ def capa_of_all(rows: Rows, similarity: PairSimilarity, share: float = 1.0) -> E
     value = (float(similarity.observed[chosen].mean()) - expected) / (1 - expected)
     spread = _agreement_spread(rows, similarity.cells, chosen, share)
     ratio = _standard_errors(similarity, chosen)
+    if rows.clusters is not None and rows.clusters < FEWEST_CLUSTERS:
+        return Estimated(value, reason=few_clusters(rows.clusters))
     if ratio is None:
         return Estimated(value, reason="no pair has an interval of its own")
     exact = similarity.capa_method.endswith("two options")

@@ -15,7 +15,7 @@ def kappa_of(observed: Floats, expected: Floats) -> Floats:
 
     Examples
     --------
-    >>> round(float(kappa_of(np.array(0.5), np.array(0.5))), 3), float(kappa_of(np.array(0.8), np.array(0.5)))
+    >>> round(float(kappa_of(np.array(0.5), np.array(0.5))), 3), round(float(kappa_of(np.array(0.8), np.array(0.5))), 3)
     (0.0, 0.6)
     """
     room = 1.0 - np.asarray(expected, dtype=np.float64)
