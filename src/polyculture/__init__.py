@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from polyculture import datasets
     from polyculture.api import audit, read
     from polyculture.outcomes import Mapping, Outcomes
+    from polyculture.panels import panel
     from polyculture.results import Audit
     from polyculture.tally import Tally
 
-__all__ = ["Audit", "Mapping", "Outcomes", "Tally", "__version__", "audit", "datasets", "errors", "read"]
+__all__ = ["Audit", "Mapping", "Outcomes", "Tally", "__version__", "audit", "datasets", "errors", "panel", "read"]
 
 _WHERE = {
     "Audit": "polyculture.results",
@@ -33,6 +34,7 @@ _WHERE = {
     "Outcomes": "polyculture.outcomes",
     "Tally": "polyculture.tally",
     "audit": "polyculture.api",
+    "panel": "polyculture.panels",
     "read": "polyculture.api",
 }
 

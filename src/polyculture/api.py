@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from polyculture.readers import Table
     from polyculture.tally import Tally
 
-__all__ = ["MappingOptions", "audit", "read", "tally", "understand"]
+__all__ = ["MappingOptions", "audit", "read", "saved_tallies", "tally", "understand"]
 
 Source = str | PathLike[str]
 Progress = Callable[[str], None]
@@ -46,7 +46,7 @@ class MappingOptions(TypedDict, total=False):
     long: bool
     model: str | None
     value: str | None
-    outcomes: Literal["failed", "correct"] | None
+    outcomes: Literal["failed", "correct", "rated"] | None
     failure: str | None
     failed_when: str | None
     pending: Sequence[str]
@@ -153,7 +153,7 @@ def _paths(source: Any) -> list[str]:
     return [fspath(one) for one in source]
 
 
-def _saved_tallies(source: Any) -> list[str]:
+def saved_tallies(source: Any) -> list[str]:
     """Return the sources if all of them are files that ``Tally.save`` wrote.
 
     Raises
@@ -198,7 +198,7 @@ def tally(
     """
     from polyculture.tally import Tally
 
-    saved = _saved_tallies(source)
+    saved = saved_tallies(source)
     if saved:
         if mapping or map is not None or encoding is not None:
             raise UsageError("A Tally says already what its columns mean.", hint="Drop the options about columns.")
@@ -292,7 +292,7 @@ def audit(
         if map is not None or encoding is not None or mapping:
             raise UsageError("A Tally says already what its columns mean.", hint="Drop the keywords about columns.")
         counted = source
-    elif _saved_tallies(source):
+    elif saved_tallies(source):
         counted = tally(source, map=map, encoding=encoding, **mapping)
     else:
         known = _as_outcomes(source, map=map, encoding=encoding, progress=progress, **mapping)

@@ -26,6 +26,7 @@ FINE, WRONG_INPUT, INTERNAL, INTERRUPTED, BROKEN_PIPE = 0, 2, 70, 130, 141
 _COMMANDS = {
     "audit": "Audit the outcomes of several models on the same individuals.",
     "tally": "Count outcomes once and save the small tables that an audit needs.",
+    "panel": "Say how many independent votes several models, or judges, are worth.",
     "datasets": "List the outcomes that come with polyculture.",
     "schema": "Print the JSON Schema of a result.",
 }

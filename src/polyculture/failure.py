@@ -39,7 +39,8 @@ class FailureRule:
     ----------
     kind : str
         "misclassified", "decision", "false-negative", "false-positive", "score<", "score>",
-        "outside-top", "failed" (the column says 1 = failed), "correct" (1 = right) or "when".
+        "outside-top", "failed" (the column says 1 = failed), "correct" (1 = right), "rated" (ratings without
+        gold labels, of which none is a failure) or "when".
     argument : str
         What stands behind the sign: the value, the threshold, or the expression.
     """
@@ -81,6 +82,7 @@ class FailureRule:
             "outside-top": f"the model's score is outside its top share of {self.argument}",
             "failed": "the outcome column is 1",
             "correct": "the outcome column is 0",
+            "rated": "nothing: these are ratings without gold labels",
             "when": self.argument,
         }
         return sentences[self.kind]
@@ -113,6 +115,11 @@ class FailureRule:
             The row's columns, for "when".
         """
         match self.kind:
+            case "rated":
+                raise UsageError(
+                    "Ratings without gold labels have no failures.",
+                    hint="Ask polyculture panel, or name the label (--label COLUMN).",
+                )
             case "failed":
                 return None, value if dtype == nw.Boolean else value == 1
             case "correct":

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         NullRecord,
         Outcome,
         PairRecord,
+        PanelRecord,
         Pattern,
         ProfileRow,
         Provenance,
@@ -234,6 +235,11 @@ class Audit:
     def collection(self) -> CollectionRecord | None:
         """How alike the models are, all together: effective number, mean phi, Fleiss' kappa, CAPA."""
         return self.record.collection
+
+    @property
+    def panel(self) -> PanelRecord | None:
+        """The models as a panel that decides by majority; None with fewer than 3 of them."""
+        return self.record.panel
 
     @cached_property
     def nulls(self) -> Listing[NullRecord]:

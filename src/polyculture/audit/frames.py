@@ -96,7 +96,7 @@ def tables(audit: AuditRecord) -> dict[str, list[Row]]:
     dict of str to list of dict
         The tables that hold something: models, profile, outcomes, patterns, groups, group_models,
         group_profiles, group_homogenization, gaps, model_gaps, pairs, collection, recourse, near_duplicates,
-        tree, nulls, judged_too_little, notes.
+        tree, panel, panel_members, suspect_keys, suspect_key_items, nulls, judged_too_little, notes.
     """
     found: dict[str, list[Row]] = {
         "models": [flatten(model) for model in audit.models],
@@ -109,6 +109,10 @@ def tables(audit: AuditRecord) -> dict[str, list[Row]]:
         "model_gaps": [{"by": _SEPARATOR.join(gap.by), **flatten(model)} for gap in audit.gaps for model in gap.models],
         "pairs": [flatten(pair) for pair in audit.pairs],
         **_collection_tables(audit.collection),
+        "panel": [] if audit.panel is None else [flatten(audit.panel)],
+        "panel_members": [] if audit.panel is None else [flatten(member) for member in audit.panel.members],
+        "suspect_keys": [] if audit.suspect_keys is None else [flatten(audit.suspect_keys)],
+        "suspect_key_items": [] if audit.suspect_keys is None else [flatten(i) for i in audit.suspect_keys.items],
         "nulls": [flatten(null) for null in audit.nulls],
         "judged_too_little": [
             {"judged": judged, "individuals": count} for judged, count in audit.judged_too_little.items()

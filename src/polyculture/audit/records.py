@@ -7,33 +7,54 @@ this package, how they look stands in ``report``.
 from __future__ import annotations
 
 import msgspec
-from msgspec import UNSET, UnsetType
+
+from polyculture.audit.similarity_records import (
+    AgreementRecord,
+    CollectionRecord,
+    Merge,
+    NearDuplicate,
+    PairRecord,
+    PanelMember,
+    PanelRecord,
+    RecourseRow,
+    SuspectKey,
+    SuspectKeysRecord,
+)
+from polyculture.audit.statistic import Record, Statistic, undefined
+
+__all__ = [
+    "SCHEMA",
+    "AgreementRecord",
+    "AuditRecord",
+    "CollectionRecord",
+    "Contrast",
+    "GapRecord",
+    "GroupHomogenization",
+    "GroupModel",
+    "GroupRecord",
+    "InputFile",
+    "Merge",
+    "ModelGap",
+    "ModelRecord",
+    "NearDuplicate",
+    "NoAnswerRecord",
+    "NullRecord",
+    "Outcome",
+    "PairRecord",
+    "PanelMember",
+    "PanelRecord",
+    "Pattern",
+    "ProfileRow",
+    "Provenance",
+    "Record",
+    "RecourseRow",
+    "Statistic",
+    "SuspectKey",
+    "SuspectKeysRecord",
+    "undefined",
+]
 
 SCHEMA = "polyculture/audit/1"
-
-
-class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """Base of all records: frozen, keyword-only, written to JSON field by field."""
-
-
-class Statistic(Record, frozen=True, kw_only=True):
-    """A number with its 95 % interval, or the reason why there is none.
-
-    ``value`` None means that the number itself is undefined; ``low`` and ``high`` None beside a value
-    mean that only the interval is undefined. In both cases ``reason`` says why. ``method`` names how
-    the interval was made. A one-sided interval has the natural bound of the quantity at its open end.
-    """
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    method: str | UnsetType = UNSET
-    reason: str | UnsetType = UNSET
-
-
-def undefined(reason: str) -> Statistic:
-    """Return the Statistic of a number that does not exist, with the reason."""
-    return Statistic(value=None, reason=reason)
 
 
 class InputFile(Record, frozen=True, kw_only=True):
@@ -62,7 +83,7 @@ class Provenance(Record, frozen=True, kw_only=True):
     seed: int
     period: str | None = None
     note: str | None = None
-    thresholds: dict[str, float] = {}
+    thresholds: dict[str, float] = msgspec.field(default_factory=dict)
     weighted: bool = False
     clusters: int | None = None
     census: bool = False
@@ -78,7 +99,7 @@ class ModelRecord(Record, frozen=True, kw_only=True):
     no_answer: int
     failure_rate: Statistic
     no_answer_rate: Statistic
-    no_answer_reasons: dict[str, int] = {}
+    no_answer_reasons: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 class ProfileRow(Record, frozen=True, kw_only=True):
@@ -198,7 +219,7 @@ class GroupHomogenization(Record, frozen=True, kw_only=True):
     spread_p_value: float | None
     relative_bias: float | None
     reliable: bool
-    left_out: dict[str, int] = {}
+    left_out: dict[str, int] = msgspec.field(default_factory=dict)
     spread_corrected: Statistic = undefined("not computed")
 
 
@@ -231,84 +252,6 @@ class GapRecord(Record, frozen=True, kw_only=True):
     highest: dict[str, str | None]
     lowest: dict[str, str | None]
     selection: str
-
-
-class PairRecord(Record, frozen=True, kw_only=True):
-    """Two models on the individuals whom both judged.
-
-    ``phi`` is the correlation of failures, ``kappa`` error consistency, ``capa`` chance-adjusted agreement
-    of answers (``capa_method`` says of what). ``baseline`` is the chance that two wrong answers are the
-    same, 1 / (options - 1); None where the answers are not known.
-    """
-
-    models: tuple[str, str]
-    both_judged: int
-    both_failed: int
-    phi: Statistic = undefined("not computed")
-    kappa: Statistic = undefined("not computed")
-    capa: Statistic = undefined("not computed")
-    jaccard: Statistic = undefined("not computed")
-    agree_when_both_wrong: Statistic = undefined("not computed")
-    agree_when_either_wrong: Statistic = undefined("not computed")
-    baseline: float | None = None
-    capa_method: str = ""
-
-
-class NearDuplicate(Record, frozen=True, kw_only=True):
-    """Two models that fail so much alike that they may be one; a flag to look at, no verdict."""
-
-    models: tuple[str, str]
-    kappa: float
-    why: str
-
-
-class Merge(Record, frozen=True, kw_only=True):
-    """One step of the tree of models: two branches join at a height, the mean of 1 - kappa between them.
-
-    Branches 0 ... k - 1 are the models in the order of ``CollectionRecord.order``; step m makes branch k + m.
-    """
-
-    left: int
-    right: int
-    height: float
-
-
-class RecourseRow(Record, frozen=True, kw_only=True):
-    """Individuals to whom a share of their models between ``low`` and ``high`` gives the wanted outcome."""
-
-    low: float
-    high: float
-    count: int
-    observed: Statistic
-
-
-class CollectionRecord(Record, frozen=True, kw_only=True):
-    """How alike the models are, all together.
-
-    ``n_eff`` is k * sum f (1 - f) / Var(t) over the ``varying`` models that fail some individuals but not
-    all; those in ``constant`` are left out of it. ``ambiguity`` and ``discrepancy`` are against the model
-    ``baseline_model`` (h0, the one of the lowest failure rate); ``discrepancy_model`` differs from it most.
-    ``order`` are the models as they lie in the tree of ``merges``.
-    """
-
-    models: int
-    varying: int
-    constant: tuple[str, ...]
-    sentence: str
-    n_eff: Statistic
-    mean_phi: Statistic
-    fleiss: Statistic
-    capa: Statistic
-    capa_method: str
-    ambiguity: Statistic
-    discrepancy: Statistic
-    baseline_model: str | None
-    discrepancy_model: str | None
-    wanted: str
-    recourse: tuple[RecourseRow, ...] = ()
-    near_duplicates: tuple[NearDuplicate, ...] = ()
-    order: tuple[str, ...] = ()
-    merges: tuple[Merge, ...] = ()
 
 
 class NullRecord(Record, frozen=True, kw_only=True):
@@ -364,7 +307,7 @@ class AuditRecord(Record, frozen=True, kw_only=True):
     provenance: Provenance
     headline: str
     individuals: int
-    judged_too_little: dict[int, int] = {}
+    judged_too_little: dict[int, int] = msgspec.field(default_factory=dict)
     seed: int
     models: tuple[ModelRecord, ...]
     profile: tuple[ProfileRow, ...]
@@ -380,6 +323,8 @@ class AuditRecord(Record, frozen=True, kw_only=True):
     gaps: tuple[GapRecord, ...] = ()
     pairs: tuple[PairRecord, ...] = ()
     collection: CollectionRecord | None = None
+    panel: PanelRecord | None = None
+    suspect_keys: SuspectKeysRecord | None = None
     nulls: tuple[NullRecord, ...] = ()
     no_answer: NoAnswerRecord | None = None
     notes: tuple[str, ...] = ()

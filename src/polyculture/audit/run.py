@@ -15,6 +15,7 @@ from polyculture.audit.no_answer import no_answer
 from polyculture.audit.notes import notes
 from polyculture.audit.nulls import chosen, nulls
 from polyculture.audit.outcome import measure
+from polyculture.audit.panel import panel
 from polyculture.audit.partition import partitions
 from polyculture.audit.patterns import patterns
 from polyculture.audit.profile import profile
@@ -115,6 +116,7 @@ def run(
         gaps=gaps(view, everyone, settings),
         pairs=pairs(similar, settings),
         collection=collection(everyone, similar, settings),
+        panel=panel(similar, settings),
         nulls=nulls(view, measured[0], settings),
         no_answer=no_answer(tally, settings),
         notes=notes(

@@ -48,7 +48,8 @@ class ColumnOptions:
     model: Annotated[str | None, option(COLUMNS, "With --long: column of the model's name.")] = None
     value: Annotated[str | None, option(COLUMNS, "With --long: column of what the model said.")] = None
     outcomes: Annotated[
-        Literal["failed", "correct"] | None, option(FAILURE, "The model columns are 0/1 already; what 1 means.")
+        Literal["failed", "correct", "rated"] | None,
+        option(FAILURE, "The model columns are 0/1 already, and 1 is failed or correct; or ratings (for panel only)."),
     ] = None
     failure: Annotated[
         str | None,

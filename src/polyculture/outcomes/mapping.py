@@ -12,7 +12,7 @@ from polyculture.failure import FailureRule, parse_rule
 __all__ = ["Mapping"]
 
 _NO_ANSWER = ("failed", "missing")
-_OUTCOMES = ("failed", "correct")
+_OUTCOMES = ("failed", "correct", "rated")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +36,8 @@ class Mapping:
         Columns of sampling weights, of numbers of individuals that a row stands for, and of clusters.
     long : bool
         A row is an individual and a model; then ``model`` and ``value`` name those columns.
-    outcomes : {"failed", "correct"}, optional
-        The model columns are 0/1 outcomes already.
+    outcomes : {"failed", "correct", "rated"}, optional
+        The model columns are 0/1 outcomes already, or ratings without gold labels (for `panel` only).
     failure : str, optional
         A failure rule; default "misclassified" where there is a label.
     failed_when : str, optional
@@ -98,7 +98,7 @@ class Mapping:
         if self.no_answer not in _NO_ANSWER:
             raise UsageError(f"no_answer={self.no_answer!r} is not known.", hint="Choose failed or missing.")
         if self.outcomes is not None and self.outcomes not in _OUTCOMES:
-            raise UsageError(f"outcomes={self.outcomes!r} is not known.", hint="Choose failed or correct.")
+            raise UsageError(f"outcomes={self.outcomes!r} is not known.", hint="Choose failed, correct or rated.")
         given = [name for name in ("outcomes", "failure", "failed_when") if getattr(self, name) is not None]
         if len(given) > 1:
             raise UsageError(

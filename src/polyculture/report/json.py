@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from polyculture.audit.records import SCHEMA, AuditRecord
+from polyculture.audit.records import SCHEMA, AuditRecord, Record
 from polyculture.errors import FileError
 from polyculture.report.words import shown
 
-__all__ = ["from_json", "json_schema", "to_json"]
+__all__ = ["from_json", "json_schema", "record_json", "to_json"]
 
 
 def to_json(record: AuditRecord) -> bytes:
@@ -38,7 +38,12 @@ def to_json(record: AuditRecord) -> bytes:
     ValueError
         A number of the record is NaN, or infinite where no interval ends; the message names the field.
     """
-    plain = _checked(msgspec.to_builtins(record, str_keys=True), "audit")
+    return record_json(record, "audit")
+
+
+def record_json(record: Record, name: str = "record") -> bytes:
+    """Return any record as JSON, written like audit.json; ``name`` is how a message names it."""
+    plain = _checked(msgspec.to_builtins(record, str_keys=True), name)
     return msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n"
 
 

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from polyculture.audit.records import AuditRecord, GroupRecord, Outcome, ProfileRow
 from polyculture.report import charts, heatmap, ladder, similarity, words
+from polyculture.report.panel import majority_words
 from polyculture.report.vega import svg
 
 __all__ = ["MOST_TABLE_ROWS", "Figure", "GroupTable", "Profile", "context", "outcomes"]
@@ -71,6 +72,7 @@ def context(record: AuditRecord) -> dict[str, Any]:
         "heat": heatmap.heat,
         "ladder": _ladder(record),
         **similarity.context(record),
+        "majority_words": "" if record.panel is None else majority_words(record.panel),
     }
 
 
@@ -100,6 +102,8 @@ def _contents(record: AuditRecord) -> Iterable[tuple[str, str]]:
         yield "gaps", "What a model-by-model audit misses"
     if record.collection is not None:
         yield "collection", "How alike the models are"
+    if record.panel is not None:
+        yield "panel", "As a panel that decides by majority"
     if record.pairs:
         yield "pairs", "Pairs of models"
     if record.nulls:

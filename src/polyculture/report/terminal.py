@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from polyculture.audit.records import AuditRecord, GapRecord, GroupRecord, Outcome, ProfileRow, Statistic
 from polyculture.report import words
 from polyculture.report.ladder import ladder_rows, verdict
+from polyculture.report.panel import majority_words
 from polyculture.report.similarity import near_duplicate_words
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["print_audit"]
+__all__ = ["Screen", "print_audit"]
 
 NARROW = 92  # below this many columns intervals move out of the tables of models, profile and groups
 MOST_MODELS = 12
@@ -36,7 +37,7 @@ def print_audit(record: AuditRecord, console: Console) -> None:
     console : rich.console.Console
         Where to; its width, encoding and colour system are respected.
     """
-    screen = _Screen(console)
+    screen = Screen(console)
     screen.paragraph(record.headline, style="bold")
     screen.blank()
     screen.show(_outcomes(record, screen))
@@ -58,7 +59,7 @@ def print_audit(record: AuditRecord, console: Console) -> None:
         screen.paragraph(line)
 
 
-class _Screen:
+class Screen:
     """A console that takes data text literally and knows what it can show."""
 
     def __init__(self, console: Console) -> None:
@@ -88,11 +89,13 @@ class _Screen:
             return shown.encode("ascii", "backslashreplace").decode("ascii")
 
     def paragraph(self, value: str, style: str = "") -> None:
+        """Print literal text as a paragraph."""
         from rich.text import Text
 
         self.console.print(Text(self.text(value), style=style), highlight=False)
 
     def blank(self) -> None:
+        """Print an empty line."""
         self.console.print()
 
     def table(self, title: str, *columns: str) -> Table:
@@ -127,6 +130,7 @@ class _Screen:
         table.add_row(*(Text(self.text(cell)) for cell in cells))
 
     def show(self, table: Table) -> None:
+        """Print a table and an empty line."""
         self.console.print(table, highlight=False)
         self.blank()
 
@@ -141,7 +145,7 @@ class _Screen:
         return "".join(cells).rstrip()
 
 
-def _outcomes(record: AuditRecord, screen: _Screen) -> Table:
+def _outcomes(record: AuditRecord, screen: Screen) -> Table:
     """Return the three outcomes, one column each; on a narrow terminal the intervals stand beneath."""
     outcomes = (record.systemic_failure, record.consistent_success, record.homogeneous_outcomes)
     table = screen.table("Outcomes, with 95 % intervals", "", "all fail", "none fails", "either")
@@ -192,7 +196,7 @@ def _ratio(outcome: Outcome) -> str:
     return words.number(outcome.ratio, "ratio")
 
 
-def _profiles(record: AuditRecord, screen: _Screen) -> list[Table]:
+def _profiles(record: AuditRecord, screen: Screen) -> list[Table]:
     """Return the profile of the most common number of judgements, its middle left out where it is long."""
     sizes: dict[int, list[ProfileRow]] = {}
     for row in record.profile:
@@ -222,7 +226,7 @@ def _profiles(record: AuditRecord, screen: _Screen) -> list[Table]:
     return [table]
 
 
-def _models(record: AuditRecord, screen: _Screen) -> Table:
+def _models(record: AuditRecord, screen: Screen) -> Table:
     models = sorted(record.models, key=lambda model: -(model.failure_rate.value or 0))
     no_answer = any(model.no_answer for model in models)
     table = screen.table("Models", "model", "judged", "failed", *(["no answer"] if no_answer else []), "failure rate")
@@ -243,9 +247,11 @@ def _likeness(record: AuditRecord) -> Iterable[str]:
         yield record.collection.sentence
         if record.collection.near_duplicates:
             yield near_duplicate_words(record.collection)
+    if record.panel is not None:
+        yield majority_words(record.panel)
 
 
-def _groups(record: AuditRecord, screen: _Screen) -> list[Table]:
+def _groups(record: AuditRecord, screen: Screen) -> list[Table]:
     """Return a table for the groups of each column or intersection."""
     columns: dict[tuple[str, ...], list[GroupRecord]] = {}
     for group in record.groups:
@@ -253,7 +259,7 @@ def _groups(record: AuditRecord, screen: _Screen) -> list[Table]:
     return [_group_table(by, groups, screen) for by, groups in columns.items()]
 
 
-def _group_table(by: tuple[str, ...], groups: list[GroupRecord], screen: _Screen) -> Table:
+def _group_table(by: tuple[str, ...], groups: list[GroupRecord], screen: Screen) -> Table:
     table = screen.table(
         f"Failed by all, by {' and '.join(by)}", "group", "individuals", "observed", "expected", "H", "p corr."
     )
@@ -279,7 +285,7 @@ def _group_table(by: tuple[str, ...], groups: list[GroupRecord], screen: _Screen
     return table
 
 
-def _gap(gap: GapRecord, screen: _Screen) -> Table:
+def _gap(gap: GapRecord, screen: Screen) -> Table:
     """Return the models' gaps above the gap of systemic failure that they do not show."""
     table = screen.table(f"Gap between groups of {' and '.join(gap.by)}, points", "", "largest - smallest")
     models = sorted(gap.models, key=lambda model: -(model.failure_rate_difference.value or 0))
@@ -296,7 +302,7 @@ def _gap(gap: GapRecord, screen: _Screen) -> Table:
     return table
 
 
-def _ladder(record: AuditRecord, screen: _Screen) -> Table:
+def _ladder(record: AuditRecord, screen: Screen) -> Table:
     """Return what each model of chance expects, and what is left over it."""
     columns = ["model of chance", "par.", *([] if screen.narrow else ["df"]), "expected", "excess", "p", ""]
     table = screen.table("Failed by all, under models of chance (excess in points)", *columns)

@@ -63,3 +63,13 @@ def test_the_interval_holds_the_truth():
     truth = krippendorff_alpha(ratings(400_000), np.arange(3.0)).value
     found = [krippendorff_alpha(ratings(80), np.arange(3.0)) for _ in range(400)]
     assert 0.92 <= np.mean([one.low <= truth <= one.high for one in found]) <= 0.98
+
+
+def test_counts_of_items_are_items():
+    counts, values = counted(ORACLES["ratings"])
+    times = np.arange(len(counts)) % 3 + 1
+    one, other = (
+        krippendorff_alpha(counts, values, "ordinal", times),
+        krippendorff_alpha(np.repeat(counts, times, axis=0), values, "ordinal"),
+    )
+    assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))

@@ -19,7 +19,9 @@ __all__ = ["Level", "krippendorff_alpha"]
 Level = Literal["nominal", "ordinal", "interval"]
 
 
-def krippendorff_alpha(counts: Floats, values: Floats, level: Level = "nominal") -> Estimated:
+def krippendorff_alpha(
+    counts: Floats, values: Floats, level: Level = "nominal", items: Floats | None = None
+) -> Estimated:
     """Return alpha with an interval over items.
 
     Parameters
@@ -30,6 +32,8 @@ def krippendorff_alpha(counts: Floats, values: Floats, level: Level = "nominal")
         The values in ascending order; only the interval level uses their sizes, the ordinal their order.
     level : {"nominal", "ordinal", "interval"}
         What a difference between two values is: any, of ranks, or of sizes.
+    items : (N,) float, optional
+        How many items a row stands for; by default one.
 
     Returns
     -------
@@ -52,25 +56,26 @@ def krippendorff_alpha(counts: Floats, values: Floats, level: Level = "nominal")
         raise ValueError(f"the level must be nominal, ordinal or interval, got {level!r}.")
     if counts.ndim != 2 or counts.shape[1] != len(values):
         raise ValueError(f"one column a value is needed: got {counts.shape} for {len(values)} values.")
-    given = counts.sum(axis=1)
-    used = np.asarray(counts[given >= 2], dtype=np.float64)
+    enough = counts.sum(axis=1) >= 2
+    used = np.asarray(counts[enough], dtype=np.float64)
+    times = np.ones(len(used)) if items is None else np.asarray(items, dtype=np.float64)[enough]
     ratings = used.sum(axis=1)
-    n = float(ratings.sum())
+    n, size = float(times @ ratings), float(times.sum())
     if not n:
         return undefined("no item has two ratings")
-    margins = used.sum(axis=0)
+    margins = times @ used
     apart = _apart(margins, np.asarray(values, dtype=np.float64), level)
     within = np.einsum("iv,vw,iw->i", used, apart, used) / (ratings - 1)
-    observed, total = float(within.sum()), float(margins @ apart @ margins)
+    observed, total = float(times @ within), float(margins @ apart @ margins)
     if total <= 0:
         return undefined("all ratings are equal")
     value = 1.0 - (n - 1) * observed / total
-    items = len(used)
-    if items < 2 or observed <= 0:
+    if size < 2 or observed <= 0:
         return Estimated(value, reason="the data show no disagreement to make an interval of")
     # log(1 - alpha) = log observed + log(n - 1) - log total; each item's part in the three sums.
     influence = within / observed + ratings / n - 2 * (used @ (apart @ margins)) / total
-    spread = math.sqrt(float(np.square(influence - influence.mean()).sum()) * items / (items - 1))
+    centred = influence - float(times @ influence) / size
+    spread = math.sqrt(float(times @ centred**2) * size / (size - 1))
     half = min(quantile() * spread, 600.0)
     low, high = 1.0 - (1.0 - value) * math.exp(half), 1.0 - (1.0 - value) * math.exp(-half)
     return Estimated(value, low, high, "delta method on the scale of log(1 - alpha)")

@@ -1,0 +1,67 @@
+"""Judges without gold labels: Krippendorff's alpha of their ratings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from polyculture.audit.proportion import from_estimated
+from polyculture.audit.similarity_records import AgreementRecord
+from polyculture.errors import ColumnError
+
+if TYPE_CHECKING:
+    from polyculture.audit.statistic import Statistic
+    from polyculture.outcomes import Outcomes
+    from polyculture.stats.similarity.alpha import Level
+
+
+def agreement(outcomes: Outcomes, level: Level) -> AgreementRecord:
+    """Measure how much judges agree, where no answer is known to be right.
+
+    Parameters
+    ----------
+    outcomes : Outcomes
+        Ratings: a row an item, or an item and a judge.
+    level : {"nominal", "ordinal", "interval"}
+        What a difference between two ratings is: any, of ranks, or of sizes.
+
+    Raises
+    ------
+    ColumnError
+        If ratings that are no numbers are to be ranked or subtracted.
+    """
+    from polyculture.outcomes.ratings import ratings_of
+    from polyculture.stats.similarity.alpha import krippendorff_alpha
+
+    ratings = ratings_of(outcomes)
+    if level != "nominal" and not ratings.numbers:
+        raise ColumnError(
+            f"Ratings of level {level} must be numbers, and these are not ({ratings.values[0]!r}, ...).",
+            hint="Number them in their order beforehand, or use the level nominal.",
+        )
+    sizes = (
+        np.array(ratings.values, dtype=np.float64) if ratings.numbers else np.arange(len(ratings.values), dtype=float)
+    )
+    alpha = from_estimated(krippendorff_alpha(ratings.counts.astype(float), sizes, level, ratings.items.astype(float)))
+    twice = int(ratings.items[ratings.counts.sum(axis=1) >= 2].sum())
+    return AgreementRecord(
+        judges=outcomes.models,
+        items=int(ratings.items.sum()),
+        rated_twice=twice,
+        values=tuple(str(value) for value in ratings.values),
+        level=level,
+        alpha=alpha,
+        sentence=_sentence(len(outcomes.models), alpha, level, twice),
+    )
+
+
+def _sentence(judges: int, alpha: Statistic, level: str, twice: int) -> str:
+    if alpha.value is None:
+        return f"Krippendorff's alpha of these {judges} judges is undefined: {alpha.reason}."
+    ends = "" if alpha.low is None or alpha.high is None else f" ({alpha.low:.2f} to {alpha.high:.2f})"
+    return (
+        f"Krippendorff's alpha of these {judges} judges is {alpha.value:.2f}{ends} on {twice:,} items that two or more "
+        f"rated ({level} ratings; 1 is full agreement, 0 what chance gives). Without gold labels nothing says how many "
+        "independent votes they are worth."
+    )

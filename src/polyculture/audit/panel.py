@@ -1,0 +1,96 @@
+"""The models as a panel that decides by majority, and how many independent votes it has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec import UNSET
+
+from polyculture.audit.proportion import SAMPLED, from_estimated, number
+from polyculture.audit.settings import CENSUS
+from polyculture.audit.similarity_records import PanelMember, PanelRecord
+from polyculture.audit.statistic import Statistic
+
+if TYPE_CHECKING:
+    from polyculture.audit.settings import Settings
+    from polyculture.audit.similarity import Similarity
+    from polyculture.stats.intervals import Estimated
+
+FEWEST = 3
+MOST = 200
+
+
+def panel(similar: Similarity, settings: Settings) -> PanelRecord | None:
+    """Ask what these models are worth as a panel.
+
+    Parameters
+    ----------
+    similar : Similarity
+        The pairs and the patterns.
+    settings : Settings
+        Whether this is a census.
+
+    Returns
+    -------
+    PanelRecord or None
+        None with fewer than 3 models that judged anybody, or more than 200.
+    """
+    from polyculture.stats.similarity.collection import effective_number
+    from polyculture.stats.similarity.multiplicity import share_of_individuals
+    from polyculture.stats.similarity.panel import effective_numbers_without, majorities_without, majority
+
+    rows, cells, share = similar.rows, similar.pairs.cells, similar.share
+    judged, failed = np.diag(similar.both_judged), np.diag(similar.both_failed)
+    if not FEWEST <= np.count_nonzero(judged) <= MOST:
+        return None
+    found = majority(rows, share)
+    n_eff = _one(effective_number(rows, cells, share), settings, similar)
+    without = effective_numbers_without(cells, (failed > 0) & (failed < judged))
+    majorities = majorities_without(rows)
+    members = tuple(
+        PanelMember(
+            name=name,
+            accuracy=_one(
+                share_of_individuals(rows, ~rows.failed[:, j], rows.judged[:, j], share=share), settings, similar
+            ),
+            n_eff_without=number(without[j]),
+            majority_without=number(majorities[j]),
+        )
+        for j, name in enumerate(similar.models)
+    )
+    known = [member for member in members if member.accuracy.value is not None]
+    best = max(known, key=lambda member: member.accuracy.value or 0.0, default=None)
+    return PanelRecord(
+        members=members,
+        sentence=votes(int(np.count_nonzero(judged)), n_eff),
+        individuals=round(float(rows.n) / share),
+        n_eff=n_eff,
+        majority=_one(found.observed, settings, similar),
+        independent=number(found.independent),
+        difference=_one(found.difference, settings, similar),
+        ties=number(found.ties),
+        ties_independent=number(found.ties_independent),
+        best=None if best is None else best.name,
+    )
+
+
+def votes(members: int, n_eff: Statistic) -> str:
+    """Answer in one sentence how many independent votes a panel has.
+
+    Examples
+    --------
+    >>> votes(7, Statistic(value=2.31, low=2.0, high=2.68))
+    'These 7 votes are worth about 2.3 independent ones (2.0 to 2.7).'
+    """
+    if n_eff.value is None:
+        why = "" if n_eff.reason is UNSET else f": {n_eff.reason}"
+        return f"How many independent votes these {members} are worth is undefined{why}."
+    ends = "" if n_eff.low is None or n_eff.high is None else f" ({n_eff.low:.1f} to {n_eff.high:.1f})"
+    return f"These {members} votes are worth about {n_eff.value:.1f} independent ones{ends}."
+
+
+def _one(found: Estimated, settings: Settings, similar: Similarity) -> Statistic:
+    if settings.census and found.value is not None:
+        return Statistic(value=float(found.value), reason=CENSUS)
+    return from_estimated(found, note=SAMPLED if similar.share < 1 and found.method else "")
