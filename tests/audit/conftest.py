@@ -28,7 +28,7 @@ PROVENANCE = Provenance(
     command="test",
     seed=0,
 )
-RUN_OPTIONS = ("seed", "min_cell", "census", "correction", "noun")
+RUN_OPTIONS = ("seed", "min_cell", "census", "correction", "noun", "null_models")
 
 
 def audit_tally(tally: Any, **options: Any) -> AuditRecord:

@@ -40,7 +40,7 @@ def test_trades_of_individuals_keep_margins_and_who_judged(rng):
     assert not (chain.failed & ~chain.judged).any()
     np.testing.assert_array_equal(chain.failed.sum(0), failed.sum(1))
     np.testing.assert_array_equal(chain.failed.sum(1), failed.sum(0))
-    assert (chain.failed.T != failed).any()
+    assert (failed != chain.failed.T).any()
 
 
 def test_draws_are_uniform_over_all_tables_with_the_margins(rng):
@@ -82,8 +82,10 @@ def test_a_family_is_found_and_difficulty_alone_is_not(rng):
     copied = rng.random(n) < 0.5
     family[copied, 1] = family[copied, 0]
     assert spread_p_value(table(family), rng).p_value == pytest.approx(0.005)
-    ps = [spread_p_value(table(rng.random((400, 5)) < 1 / (1 + np.exp(1 - 1.5 * rng.normal(size=(400, 1))))), rng, 39)
-          for _ in range(40)]
+    ps = [
+        spread_p_value(table(rng.random((400, 5)) < 1 / (1 + np.exp(1 - 1.5 * rng.normal(size=(400, 1))))), rng, 39)
+        for _ in range(40)
+    ]
     assert sum(one.p_value < 0.05 for one in ps) <= 6
 
 

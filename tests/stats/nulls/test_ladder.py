@@ -113,7 +113,12 @@ def test_a_sample_widens_what_rests_on_it(two_parameter, as_moments):
     whole = ask("2pl", moments)
     rows = moments.rows
     large = replace(rows, count=rows.count * 25, weight=rows.weight * 25, weight_squared=rows.weight_squared * 25)
-    sampled = climb(["2pl"], Question(replace(moments, rows=large, n=100_000, n_effective=100_000.0), 1e5, generator, sampled=4000.0, draws=99))[0]
+    sampled = climb(
+        ["2pl"],
+        Question(
+            replace(moments, rows=large, n=100_000, n_effective=100_000.0), 1e5, generator, sampled=4000.0, draws=99
+        ),
+    )[0]
     assert sampled.excess.value == pytest.approx(whole.excess.value, abs=1e-6)
     assert "one step" in sampled.method
     # The expectation is known no better than from the 4,000, so the test is not 5 times as sharp.

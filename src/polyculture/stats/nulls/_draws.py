@@ -12,20 +12,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polyculture.stats._rows import Floats, Ints
+from polyculture.stats.nulls._families import FactorFamily
 from polyculture.stats.nulls._latent import LatentFit, expected_of
 from polyculture.stats.nulls._search import ascend, inverse
 from polyculture.stats.nulls.protocol import Sets, Table
+from polyculture.stats.nulls.rasch import by_number_failed
 
 if TYPE_CHECKING:
     from polyculture.stats.nulls._families import Family
 
 __all__ = ["MOST_SIMULATED", "Draws", "draw_excess", "every_pattern"]
 
-MOST_SIMULATED = 20_000
+MOST_SIMULATED = 5_000
 """Individuals up to which whole data sets are drawn where all possible patterns are too many to be listed."""
 
 _MOST_PATTERNS = 1 << 14
-_MOST_PARTS = 1 << 24  # cells of a simulated table
+_SIMULATED_SCORES = 20_000  # individuals whose scores give the law of a single step
 _CHORD_STEPS = 12
 _NEAR = 1e-3  # log-likelihood that may be left on the table: 4 % of an estimate's error
 _FLAT = 0.05  # the same along a flat ridge, where estimates move and what they expect does not
@@ -96,13 +98,13 @@ def draw_excess(fit: LatentFit, table: Table, n: float, draws: int, rng: np.rand
     -------
     Draws
         Patterns are drawn as multinomial counts where at most 16,384 can occur; else individuals are drawn up to
-        20,000; beyond, the refit is a single step of scoring, with normal sums of scores.
+        5,000; beyond, the refit is a single step of scoring, with normal sums of scores.
     """
     sets = table.sets
     possible = every_pattern(sets) if n <= table.n * (1 + 1e-9) and not fit.exact else None
     if possible is not None:
         return _refitted(fit, possible, _counts(fit, possible, sets, draws, rng), draws)
-    simulated = n <= min(MOST_SIMULATED, table.n * (1 + 1e-9)) and n * table.models <= _MOST_PARTS
+    simulated = n <= min(MOST_SIMULATED, table.n * (1 + 1e-9))
     if simulated:
         return _refitted(fit, None, (_individuals(fit, sets, sets.count, rng) for _ in range(draws)), draws)
     return _one_step(fit, table, n, draws, rng)
@@ -161,11 +163,15 @@ def _refitted(fit: LatentFit, possible: Table | None, tables: Iterator[tuple[Tab
         curvature = Curvature(scores, possible.count * np.exp(logs))
     found, failed = [], 0
     for drawn, rows in tables:
-        ours = family.scores(theta, drawn) if rows is None else scores[rows]
-        value = float(drawn.count @ (fit.log_probability(drawn) if rows is None else logs[rows]))
         if curvature is None:
-            curvature = Curvature(ours, drawn.count)
-        estimate = _refit(family, theta, drawn, curvature=curvature, gradient=drawn.count @ ours, value=value)
+            curvature = Curvature(family.scores(theta, drawn), drawn.count)
+        small = drawn
+        if rows is None:
+            small = by_number_failed(drawn) if _is_rasch(family) else drawn
+            value, gradient = family.gradient(theta, small)
+        else:
+            value, gradient = float(drawn.count @ logs[rows]), drawn.count @ scores[rows]
+        estimate = _refit(family, theta, small, curvature=curvature, gradient=gradient, value=value)
         if estimate is None:
             failed += 1
             continue
@@ -173,6 +179,11 @@ def _refitted(fit: LatentFit, possible: Table | None, tables: Iterator[tuple[Tab
         found.append(observed - expected_of(family, estimate, drawn.sets))
     how = "counts of patterns" if possible is not None else "individuals"
     return Draws(np.array(found), failed, f"{draws} draws of {how} from the fit, each fitted again")
+
+
+def _is_rasch(family: Family) -> bool:
+    """Whether the numbers failed are sufficient, so that a drawn table can be made small."""
+    return isinstance(family, FactorFamily) and family.common and family.link == "logit"
 
 
 def _refit(
@@ -211,7 +222,7 @@ def _one_step(fit: LatentFit, table: Table, n: float, draws: int, rng: np.random
     size = n if fit.exact else table.n
     chance = fit.expected(sets)
     shares = sets.count / sets.count.sum()
-    drawn, _ = _individuals(fit, sets, rng.multinomial(MOST_SIMULATED, shares).astype(np.float64), rng)
+    drawn, _ = _individuals(fit, sets, rng.multinomial(_SIMULATED_SCORES, shares).astype(np.float64), rng)
     scores = family.scores(theta, drawn)
     ends = Table(sets.judged, sets.judged.astype(np.float64), sets.count)
     weights = sets.count * np.exp(fit.log_probability(ends)) * sets.judged.any(axis=1)

@@ -24,6 +24,7 @@ _REACHED = 1e-5
 _NOT_REACHED = 0.05
 _MOST_SCORING_STEPS = 60
 _STEPS_OF_STARTS = 12
+_STALLED = 4
 # Rows times points above which starts are tried on a part of the table.
 _LARGE = 3_000_000
 _ROWS_OF_STARTS = 4_000
@@ -180,7 +181,7 @@ def ascend(
     """
     limits = family.bounds
     value, gradient = family.gradient(theta, table)
-    gain, damping = np.inf, 1e-3
+    gain, damping, stalled = np.inf, 1e-3, 0
     scale = 1.0 if patterns is None else table.n / patterns.n
     for _ in range(steps):
         held = ((theta >= limits) & (gradient > 0)) | ((theta <= -limits) & (gradient < 0))
@@ -191,15 +192,24 @@ def ascend(
         if gain < near:
             break
         for _ in range(12):
-            trial = np.clip(theta + _damped(matrix, damping, free, held), -limits, limits)
+            step = _damped(matrix, damping, free, held)
+            trial = np.clip(theta + step, -limits, limits)
             trial_value, trial_gradient = family.gradient(trial, table)
             if trial_value > value:
                 damping = damping / 8
                 break
             damping = damping * 6
         else:
+            # Not even a step too small to overshoot rises: what is left is what its slope promises.
+            gain = min(gain, float(np.abs(free) @ np.abs(step)))
             break
+        rise = trial_value - value
         theta, value, gradient = trial, trial_value, trial_gradient
+        # Where the information vanishes with the slope (no shared cause at all) it promises what never comes.
+        stalled = stalled + 1 if rise < _REACHED / 10 else 0
+        if stalled == _STALLED:
+            gain = min(gain, 10 * rise)
+            break
     return Found(theta, value, gain)
 
 
