@@ -22,7 +22,7 @@ from polyculture.understanding import Understanding
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
 
-    from polyculture.audit.records import Provenance
+    from polyculture.audit.records import AuditRecord, Provenance
     from polyculture.readers import Table
     from polyculture.tally import Tally
 
@@ -235,6 +235,7 @@ def audit(
     correction: Literal["bh", "holm"] = "bh",
     noun: str | None = None,
     nulls: Sequence[str] | str = (),
+    suspect_keys: bool = False,
     map: Source | None = None,  # noqa: A002 (the word of the shell)
     encoding: str | None = None,
     command: str = "polyculture.audit(...)",
@@ -257,6 +258,8 @@ def audit(
         How p-values of contrasts between groups are corrected for their number.
     noun : str, optional
         What the individuals are, in the plural ("applicants"), for the sentences.
+    suspect_keys : bool
+        Look in a second pass for items on which models share one answer that is not the label.
     nulls : sequence of str, or "all"
         Models of chance to fit beside independence: strata, equicorrelated, rasch, 2pl, factors-1 to factors-3,
         classes-2 to classes-9, permutation, both-margins. The whole ladder takes some seconds.
@@ -312,7 +315,20 @@ def audit(
         noun=noun or (known.noun if known is not None else "individuals"),
         null_models=(nulls,) if isinstance(nulls, str) else tuple(nulls),
     )
+    if suspect_keys:
+        record = _with_suspect_keys(record, known, counted, census=census)
     return Audit(record=record, tally=counted, _outcomes=known, _kind=getattr(known, "kind", "polars"))
+
+
+def _with_suspect_keys(record: AuditRecord, known: Outcomes | None, counted: Tally, *, census: bool) -> AuditRecord:
+    from msgspec.structs import replace as with_fields
+
+    from polyculture.audit.suspect_keys import suspect_keys
+
+    if known is None:
+        raise UsageError("A Tally holds no rows, so it cannot list suspect keys.", hint="Audit the outcomes.")
+    with collecting(getattr(known, "table", None)):
+        return with_fields(record, suspect_keys=suspect_keys(known, counted, census=census))
 
 
 def understand(outcomes: Outcomes) -> Understanding:

@@ -313,6 +313,25 @@ class Audit:
             write_listing(self.failed_by_all(), path)
         return Path(path)
 
+    def list_suspect_keys(self, path: str | PathLike[str]) -> Path:
+        """Write the items on which models share one answer that is not the label, as `list_failed_by_all` does.
+
+        Raises
+        ------
+        OutputError, UsageError
+            If the file cannot be written, or the audit was made without ``suspect_keys=True``.
+        """
+        import narwhals as nw
+
+        from polyculture.audit.frames import suspect_key_frame
+        from polyculture.listing import write_listing
+
+        found = self.record.suspect_keys
+        if found is None:
+            raise UsageError("This audit did not look for suspect keys.", hint="Audit with suspect_keys=True.")
+        write_listing(nw.from_native(suspect_key_frame(found).lazy()), path)
+        return Path(path)
+
     def report(self, path: str | PathLike[str]) -> Path:
         """Write the report as one HTML file and return its path.
 

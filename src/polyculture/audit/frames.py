@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import UNSET
 
-from polyculture.audit.records import AuditRecord, CollectionRecord, GroupRecord, Record, Statistic
+from polyculture.audit.records import AuditRecord, CollectionRecord, GroupRecord, Record, Statistic, SuspectKeysRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -201,6 +201,16 @@ def frame(rows: list[Row]) -> pl.DataFrame:
     import polars as pl
 
     return pl.DataFrame(same_columns(rows), infer_schema_length=None)
+
+
+def suspect_key_frame(found: SuspectKeysRecord) -> pl.DataFrame:
+    """Return the suspect keys as a polars frame, with its columns where there are none too."""
+    import polars as pl
+
+    text, number, share = pl.String(), pl.Int64(), pl.Float64()
+    schema = {"id": text, "label": text, "answer": text, "judged": number, "same": number}
+    schema |= {"expected": share, "p_value": share, "p_adjusted": share}
+    return pl.DataFrame([flatten(item) for item in found.items], schema=schema)
 
 
 def frames(audit: AuditRecord) -> dict[str, pl.DataFrame]:

@@ -36,6 +36,10 @@ def audit(
         str | None,
         option(OUTPUT, "List whom all models failed, with label and every answer (.csv, .jsonl or .parquet)."),
     ] = None,
+    suspect_keys: Annotated[
+        str | None,
+        option(OUTPUT, "List items whose label several models contradict with one answer (.csv, .jsonl or .parquet)."),
+    ] = None,
     dry_run: Annotated[bool, option(OTHER, "Say how the data were understood, and compute nothing.")] = False,
     quiet: Annotated[bool, option(OTHER, "Print nothing but errors.")] = False,
 ) -> int:
@@ -44,7 +48,9 @@ def audit(
     from polyculture.commands import inputs, outputs
     from polyculture.commands.progress import stages
 
-    targets = outputs.Targets(json=json, html=html, tables=tables, failed_by_all=failed_by_all)
+    targets = outputs.Targets(
+        json=json, html=html, tables=tables, failed_by_all=failed_by_all, suspect_keys=suspect_keys
+    )
     sources = inputs.named(source)
     mapping = columns.mapping()
     targets.check(sources)
@@ -59,6 +65,7 @@ def audit(
             min_cell=min_cell,
             seed=seed,
             census=census,
+            suspect_keys=suspect_keys is not None,
             correction=correction,
             noun=noun,
             nulls=[name.strip() for name in nulls.split(",") if name.strip()],

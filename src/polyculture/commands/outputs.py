@@ -28,6 +28,7 @@ class Targets:
     html: str | None = None
     tables: str | None = None
     failed_by_all: str | None = None
+    suspect_keys: str | None = None
 
     def check(self, sources: Sequence[str]) -> None:
         """Refuse what cannot be written, before anything is read.
@@ -41,8 +42,9 @@ class Targets:
         if self.json == "-":
             del options["--json"]
         check_apart({option: path for option, path in options.items() if path is not None}, sources)
-        if self.failed_by_all is not None:
-            check_ending(self.failed_by_all)
+        for listing in (self.failed_by_all, self.suspect_keys):
+            if listing is not None:
+                check_ending(listing)
 
     def write(self, audit: Audit, progress: Stages) -> None:
         """Write all files; each is there whole, or as it was before."""
@@ -55,6 +57,8 @@ class Targets:
         if self.failed_by_all is not None:
             progress("Listing whom all models failed")
             audit.list_failed_by_all(self.failed_by_all)
+        if self.suspect_keys is not None:
+            audit.list_suspect_keys(self.suspect_keys)
         if self.json is not None:
             progress("Writing the JSON")
             if self.json == "-":
@@ -70,7 +74,11 @@ class Targets:
         from polyculture.report.terminal import print_audit
 
         print_audit(audit.record, Console())
-        written = [path for path in (self.html, self.json, self.tables, self.failed_by_all) if path is not None]
+        written = [
+            path
+            for path in (self.html, self.json, self.tables, self.failed_by_all, self.suspect_keys)
+            if path is not None
+        ]
         if written:
             say(f"Written: {', '.join(written)}")
 

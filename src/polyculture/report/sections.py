@@ -87,32 +87,28 @@ def _ladder(record: AuditRecord) -> dict[str, Any]:
 
 def _contents(record: AuditRecord) -> Iterable[tuple[str, str]]:
     """Yield id and title of each section that has content."""
-    yield "outcomes", "Observed and expected"
-    if record.profile:
-        yield "profile", "How many models fail each individual"
-    if record.patterns:
-        yield "patterns", "Who is failed together"
-    if record.models:
-        yield "models", "Each model by itself"
-    if record.groups:
-        yield "groups", "Groups"
-    if record.group_homogenization is not None or record.group_homogenization_by_column:
-        yield "group-homogenization", "Group homogenization"
-    if record.gaps:
-        yield "gaps", "What a model-by-model audit misses"
-    if record.collection is not None:
-        yield "collection", "How alike the models are"
-    if record.panel is not None:
-        yield "panel", "As a panel that decides by majority"
-    if record.pairs:
-        yield "pairs", "Pairs of models"
-    if record.nulls:
-        yield "nulls", "Models of chance"
-    if record.no_answer is not None:
-        yield "no-answer", "No answer, read both ways"
-    if record.notes or record.provenance.warnings:
-        yield "notes", "Warnings and notes"
-    yield "reading", "How to read these numbers"
+    sections: tuple[tuple[object, str, str], ...] = (
+        (True, "outcomes", "Observed and expected"),
+        (record.profile, "profile", "How many models fail each individual"),
+        (record.patterns, "patterns", "Who is failed together"),
+        (record.models, "models", "Each model by itself"),
+        (record.groups, "groups", "Groups"),
+        (
+            record.group_homogenization is not None or record.group_homogenization_by_column,
+            "group-homogenization",
+            "Group homogenization",
+        ),
+        (record.gaps, "gaps", "What a model-by-model audit misses"),
+        (record.collection is not None, "collection", "How alike the models are"),
+        (record.panel is not None, "panel", "As a panel that decides by majority"),
+        (record.pairs, "pairs", "Pairs of models"),
+        (record.suspect_keys is not None, "suspect-keys", "Labels to look at again"),
+        (record.nulls, "nulls", "Models of chance"),
+        (record.no_answer is not None, "no-answer", "No answer, read both ways"),
+        (record.notes or record.provenance.warnings, "notes", "Warnings and notes"),
+        (True, "reading", "How to read these numbers"),
+    )
+    yield from ((name, title) for shown, name, title in sections if shown)
 
 
 def outcomes(record: AuditRecord) -> list[tuple[str, str, Outcome]]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from polyculture.audit.records import AuditRecord, CollectionRecord, PairRecord, Statistic
+from polyculture.audit.records import AuditRecord, CollectionRecord, PairRecord, Statistic, SuspectKeysRecord
 from polyculture.report import words
 from polyculture.report.similarity_map import SHADES, Map, similarity_map
 
-__all__ = ["Nearest", "PairTables", "Together", "context", "most_alike", "near_duplicate_words"]
+__all__ = ["Nearest", "PairTables", "Together", "context", "most_alike", "near_duplicate_words", "suspect_words"]
 
 MOST_ALIKE = 25
 MOST_ROWS = 1500  # rows of the table that the filter searches
@@ -68,6 +68,7 @@ def context(record: AuditRecord) -> dict[str, Any]:
         "together": () if collection is None else _together(collection),
         "near_duplicates": "" if collection is None else near_duplicate_words(collection),
         "map_figure": None if drawn is None else _figure(drawn, record.pairs),
+        "suspect_words": "" if record.suspect_keys is None else suspect_words(record.suspect_keys),
         "pair_tables": _tables(record.pairs) if record.pairs else None,
     }
 
@@ -122,6 +123,18 @@ def near_duplicate_words(collection: CollectionRecord) -> str:
     )
     more = f"; and {len(found) - MOST_NAMED} more pairs" if len(found) > MOST_NAMED else ""
     return f"May be the same model, or nearly so: {named}{more}."
+
+
+def suspect_words(found: SuspectKeysRecord) -> str:
+    """Say how many labels are contradicted, and systemic failure with and without them."""
+    if not found.count:
+        return "On no item do models share one wrong answer beyond expectation."
+    return (
+        f"On {words.plural(found.count, 'item')} models share one answer that is not the label, beyond expectation: "
+        "the labels may be wrong, or the models share a mistake. Systemic failure is "
+        f"{words.statistic(found.systemic_failure)} with them and {words.statistic(found.systemic_failure_without)} "
+        "without."
+    )
 
 
 def most_alike(pairs: Sequence[PairRecord]) -> list[PairRecord]:

@@ -13,7 +13,7 @@ from polyculture.audit.records import AuditRecord, GapRecord, GroupRecord, Outco
 from polyculture.report import words
 from polyculture.report.ladder import ladder_rows, verdict
 from polyculture.report.panel import majority_words
-from polyculture.report.similarity import near_duplicate_words
+from polyculture.report.similarity import near_duplicate_words, suspect_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -249,6 +249,8 @@ def _likeness(record: AuditRecord) -> Iterable[str]:
             yield near_duplicate_words(record.collection)
     if record.panel is not None:
         yield majority_words(record.panel)
+    if record.suspect_keys is not None:
+        yield suspect_words(record.suspect_keys)
 
 
 def _groups(record: AuditRecord, screen: Screen) -> list[Table]:
