@@ -101,8 +101,9 @@ def similarity(view: View) -> Similarity:
         answers=_answers(tally, cells, 1.0 if exact is not None else share),
         two_options=tally.binary_labels or (tally.answers is not None and tally.answers.options == 2),
     )
-    counted = (joint_sums(flags, flags, rows.count) for flags in (rows.judged, rows.failed))
-    judged, failed = (cells.n, cells.both) if exact is not None else counted
+    judged, failed = cells.n, cells.both
+    if merged.weighted:
+        judged, failed = (joint_sums(flags, flags, rows.count) for flags in (rows.judged, rows.failed))
     return Similarity(
         models=tally.models,
         pairs=found,

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtrit
 
-from polyculture.stats._rows import Floats, Rows, covariance, row_sums, take
+from polyculture.stats._rows import Floats, Rows, column_sums, covariance, row_sums, take
 from polyculture.stats.intervals import (
     FEWEST_CLUSTERS,
     Estimated,
     few_clusters,
     undefined,
 )
-from polyculture.stats.similarity.cells import Cells, joint_sums
+from polyculture.stats.similarity.cells import Cells
 from polyculture.stats.similarity.error_consistency import kappa_of
 from polyculture.stats.similarity.pairs import PairSimilarity
 from polyculture.stats.similarity.phi import phi
@@ -128,8 +128,8 @@ def mean_phi(rows: Rows, cells: Cells, share: float = 1.0) -> Estimated:
         return undefined(NO_PAIR)
     value = float(values[known].sum() / pairs)
     weights = np.where(known, rows.total_weight / share / np.where(known, cells.n, 1.0), 0.0)
-    judged = np.diag(joint_sums(rows.judged, rows.judged, rows.weight))
-    rate = np.diag(joint_sums(rows.failed, rows.failed, rows.weight)) / np.where(judged > 0, judged, 1.0)
+    judged = column_sums(rows.weight, rows.judged)
+    rate = column_sums(rows.weight, rows.failed) / np.where(judged > 0, judged, 1.0)
     spread = np.sqrt(rate * (1 - rate))
     usable = spread > 0
 
@@ -161,8 +161,8 @@ def co_failing(rows: Rows, share: float = 1.0) -> CoFailures:
 
 
 def _varying(rows: Rows) -> np.ndarray:
-    failed = np.diag(joint_sums(rows.failed, rows.failed, rows.count))
-    judged = np.diag(joint_sums(rows.judged, rows.judged, rows.count))
+    failed = column_sums(rows.count, rows.failed)
+    judged = column_sums(rows.count, rows.judged)
     return np.asarray((failed > 0) & (failed < judged))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polyculture.stats._rows import Bools, Floats, Rows, covariance, row_sums
+from polyculture.stats._rows import Bools, Floats, Rows, column_sums, covariance, row_sums
 from polyculture.stats.intervals import (
     FEWEST_CLUSTERS,
     Estimated,
@@ -26,8 +26,8 @@ __all__ = ["Recourse", "ambiguity", "baseline_model", "discrepancy", "recourse",
 
 def baseline_model(rows: Rows) -> int | None:
     """Return the model of the lowest failure rate, the one with the lower index where they tie; None without any."""
-    judged = rows.judged.T @ rows.weight
-    failed = rows.failed.T @ rows.weight
+    judged = column_sums(rows.weight, rows.judged)
+    failed = column_sums(rows.weight, rows.failed)
     if not np.any(judged > 0):
         return None
     rates = np.where(judged > 0, failed / np.where(judged > 0, judged, 1.0), np.inf)
