@@ -86,7 +86,7 @@ def subset() -> list[Cell]:
         Cell(1000, 5, "0.2", "homogenized", 0),
         Cell(1000, 5, "0.2", "independent", 0),
         Cell(1000, 5, "0.2", "homogenized", 40),
-        Cell(500, 10, "0.02-0.5", "homogenized", 0, 0.2),
+        Cell(2000, 10, "0.02-0.5", "homogenized", 0, 0.2),
     ]
 
 

@@ -17,10 +17,10 @@ MOST_MEMBERS = 20
 
 def majority_words(record: PanelRecord) -> str:
     """Return the accuracy of the majority against independence, in one sentence; ties are stated."""
-    text = f"The majority is right on {words.statistic(record.majority)}"
+    text = f"Most members do not fail {words.statistic(record.majority)} of individuals"
     if record.independent is not None:
         text += (
-            f"; members of the same failure rates that fail independently would be right on "
+            f"; if members of the same failure rates failed independently, most would not fail "
             f"{words.expected(record.independent)} (difference {words.statistic(record.difference, 'points')})"
         )
     ties = "" if record.ties is None else f" Ties count as half: {words.percent(record.ties)} of individuals"

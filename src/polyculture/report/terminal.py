@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from polyculture.audit.records import AuditRecord, GapRecord, GroupRecord, Outcome, ProfileRow, Statistic
 from polyculture.report import words
 from polyculture.report.ladder import ladder_rows, verdict
-from polyculture.report.panel import majority_words
 from polyculture.report.similarity import near_duplicate_words, suspect_words
 
 if TYPE_CHECKING:
@@ -247,8 +246,6 @@ def _likeness(record: AuditRecord) -> Iterable[str]:
         yield record.collection.sentence
         if record.collection.near_duplicates:
             yield near_duplicate_words(record.collection)
-    if record.panel is not None:
-        yield majority_words(record.panel)
     if record.suspect_keys is not None:
         yield suspect_words(record.suspect_keys)
 
