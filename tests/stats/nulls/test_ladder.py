@@ -102,9 +102,7 @@ def test_one_step_draws_agree_with_refitted_ones(two_parameter, as_table):
     error = refitted.excess.std() / np.sqrt(400)
     assert linear.excess.mean() == pytest.approx(refitted.excess.mean(), abs=5 * error)
     assert "one step" in linear.method
-    individuals = _draws._refitted(
-        fit, None, (_draws._individuals(fit, table.sets, table.sets.count, generator(f"c{i}")) for i in range(150)), 150
-    )
+    individuals = _draws._by_individuals(fit, table.sets, 150, generator("c"))
     assert individuals.excess.std() == pytest.approx(refitted.excess.std(), rel=0.25)
 
 

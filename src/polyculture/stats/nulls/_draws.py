@@ -27,9 +27,11 @@ MOST_SIMULATED = 5_000
 """Individuals up to which whole data sets are drawn where all possible patterns are too many to be listed."""
 
 _MOST_PATTERNS = 1 << 14
+_COSTLY = 1e7  # products of one gradient above which fewer data sets are drawn
+_FEWER_DRAWS = 99
 _SIMULATED_SCORES = 20_000  # individuals whose scores give the law of a single step
 _CHORD_STEPS = 12
-_NEAR = 1e-3  # log-likelihood that may be left on the table: 4 % of an estimate's error
+_NEAR = 4e-3  # log-likelihood that may be left on the table: 9 % of an estimate's error
 _FLAT = 0.05  # the same along a flat ridge, where estimates move and what they expect does not
 _FALLBACK_STEPS = 15
 _FLATTEST = 1e-7  # directions with less information, of 1 a parameter, are left as they are
@@ -90,7 +92,7 @@ def draw_excess(fit: LatentFit, table: Table, n: float, draws: int, rng: np.rand
     n : float
         Individuals in whom systemic failure was counted; more than the table has where it is a sample.
     draws : int
-        Data sets.
+        Data sets; at most 99 where a fit is costly (two factors of 40 models, say).
     rng : numpy.random.Generator
         Source of the draws.
 
@@ -101,13 +103,20 @@ def draw_excess(fit: LatentFit, table: Table, n: float, draws: int, rng: np.rand
         5,000; beyond, the refit is a single step of scoring, with normal sums of scores.
     """
     sets = table.sets
+    affordable = draws if _cost(fit, table) <= _COSTLY else min(draws, _FEWER_DRAWS)
     possible = every_pattern(sets) if n <= table.n * (1 + 1e-9) and not fit.exact else None
     if possible is not None:
-        return _refitted(fit, possible, _counts(fit, possible, sets, draws, rng), draws)
+        return _by_patterns(fit, possible, sets, affordable, rng)
     simulated = n <= min(MOST_SIMULATED, table.n * (1 + 1e-9))
     if simulated:
-        return _refitted(fit, None, (_individuals(fit, sets, sets.count, rng) for _ in range(draws)), draws)
+        return _by_individuals(fit, sets, affordable, rng)
     return _one_step(fit, table, n, draws, rng)
+
+
+def _cost(fit: LatentFit, table: Table) -> float:
+    """Return the products that one gradient takes."""
+    points = len(fit.family.points(fit.theta).log_weight)
+    return float(len(table.count) * points * (table.models + 10))
 
 
 def every_pattern(sets: Sets) -> Table | None:
@@ -129,7 +138,7 @@ def every_pattern(sets: Sets) -> Table | None:
 
 def _counts(
     fit: LatentFit, possible: Table, sets: Sets, draws: int, rng: np.random.Generator
-) -> Iterator[tuple[Table, Ints | None]]:
+) -> Iterator[tuple[Table, Ints]]:
     """Yield drawn tables, and which of the possible patterns their rows are."""
     chances = np.exp(fit.log_probability(possible))
     ends = np.cumsum(2 ** sets.judged.sum(axis=1))
@@ -144,41 +153,55 @@ def _counts(
         yield possible.take(used, count[used]), used
 
 
-def _individuals(fit: LatentFit, sets: Sets, count: Floats, rng: np.random.Generator) -> tuple[Table, None]:
+def _individuals(fit: LatentFit, sets: Sets, count: Floats, rng: np.random.Generator) -> Table:
     points = fit.family.points(fit.theta)
     weights = np.exp(points.log_weight)
     sizes = np.rint(count).astype(np.int64)
     judged = np.repeat(sets.judged, sizes, axis=0)
     place = rng.choice(len(weights), size=len(judged), p=weights / weights.sum())
     failed = (rng.random(judged.shape) < points.rates[place]) & judged
-    return Table(judged, failed.astype(np.float64), np.ones(len(judged))), None
+    return Table(judged, failed.astype(np.float64), np.ones(len(judged)))
 
 
-def _refitted(fit: LatentFit, possible: Table | None, tables: Iterator[tuple[Table, Ints | None]], draws: int) -> Draws:
+def _by_patterns(fit: LatentFit, possible: Table, sets: Sets, draws: int, rng: np.random.Generator) -> Draws:
     family, theta = fit.family, fit.theta
-    curvature: Curvature | None = None
-    scores, logs = np.zeros((0, 0)), np.zeros(0)
-    if possible is not None:
-        scores, logs = family.scores(theta, possible), fit.log_probability(possible)
-        curvature = Curvature(scores, possible.count * np.exp(logs))
-    found, failed = [], 0
-    for drawn, rows in tables:
-        if curvature is None:
-            curvature = Curvature(family.scores(theta, drawn), drawn.count)
-        small = drawn
-        if rows is None:
+    scores, logs = family.scores(theta, possible), fit.log_probability(possible)
+    curvature = Curvature(scores, possible.count * np.exp(logs))
+
+    def again() -> Iterator[float | None]:
+        for drawn, rows in _counts(fit, possible, sets, draws, rng):
+            value, gradient = float(drawn.count @ logs[rows]), drawn.count @ scores[rows]
+            estimate = _refit(family, theta, drawn, curvature=curvature, gradient=gradient, value=value)
+            yield None if estimate is None else _excess(family, estimate, drawn)
+
+    return _gathered(again(), f"{draws} draws of counts of patterns from the fit, each fitted again")
+
+
+def _by_individuals(fit: LatentFit, sets: Sets, draws: int, rng: np.random.Generator) -> Draws:
+    family, theta, n = fit.family, fit.theta, sets.count.sum()
+    # The information in one data set is too noisy where parameters are many: it comes from a larger draw.
+    large = _individuals(fit, sets, sets.count * np.ceil(_SIMULATED_SCORES / n), rng)
+    curvature = Curvature(family.scores(theta, large), large.count * (n / large.n))
+
+    def again() -> Iterator[float | None]:
+        for _ in range(draws):
+            drawn = _individuals(fit, sets, sets.count, rng)
             small = by_number_failed(drawn) if _is_rasch(family) else drawn
             value, gradient = family.gradient(theta, small)
-        else:
-            value, gradient = float(drawn.count @ logs[rows]), drawn.count @ scores[rows]
-        estimate = _refit(family, theta, small, curvature=curvature, gradient=gradient, value=value)
-        if estimate is None:
-            failed += 1
-            continue
-        observed = float(drawn.count[drawn.all_fail].sum()) / drawn.n
-        found.append(observed - expected_of(family, estimate, drawn.sets))
-    how = "counts of patterns" if possible is not None else "individuals"
-    return Draws(np.array(found), failed, f"{draws} draws of {how} from the fit, each fitted again")
+            estimate = _refit(family, theta, small, curvature=curvature, gradient=gradient, value=value)
+            yield None if estimate is None else _excess(family, estimate, drawn)
+
+    return _gathered(again(), f"{draws} draws of individuals from the fit, each fitted again")
+
+
+def _excess(family: Family, theta: Floats, drawn: Table) -> float:
+    return float(drawn.count[drawn.all_fail].sum()) / drawn.n - expected_of(family, theta, drawn.sets)
+
+
+def _gathered(excess: Iterator[float | None], method: str) -> Draws:
+    every = list(excess)
+    found = np.array([one for one in every if one is not None])
+    return Draws(found, len(every) - len(found), method)
 
 
 def _is_rasch(family: Family) -> bool:
@@ -222,7 +245,7 @@ def _one_step(fit: LatentFit, table: Table, n: float, draws: int, rng: np.random
     size = n if fit.exact else table.n
     chance = fit.expected(sets)
     shares = sets.count / sets.count.sum()
-    drawn, _ = _individuals(fit, sets, rng.multinomial(_SIMULATED_SCORES, shares).astype(np.float64), rng)
+    drawn = _individuals(fit, sets, rng.multinomial(_SIMULATED_SCORES, shares).astype(np.float64), rng)
     scores = family.scores(theta, drawn)
     ends = Table(sets.judged, sets.judged.astype(np.float64), sets.count)
     weights = sets.count * np.exp(fit.log_probability(ends)) * sets.judged.any(axis=1)
