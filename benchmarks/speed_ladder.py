@@ -12,8 +12,8 @@ import argparse
 import time
 
 import numpy as np
-from measure import machine
 
+from measure import machine
 from polyculture.stats.moments import moments
 from polyculture.stats.nulls.ladder import LADDER, Question, climb
 
