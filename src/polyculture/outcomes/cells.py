@@ -124,7 +124,7 @@ def cell_of(
     if rule.kind == "when" and no_answer is None:
         conditions.append(~raw.is_null())
     elif rule.kind == "when":
-        conditions.append(~raw.is_null() | no_answer)  # type: ignore[operator]
+        conditions.append(~raw.is_null() | no_answer)
     judged = _all(conditions)
     failed = raw.fill_null(False) if has_nulls or rule.kind == "when" else raw
     if no_answer is not None:

@@ -11,12 +11,12 @@ __all__ = ["count_true", "fetch", "fetch_rows", "first_rows", "is_polars", "is_s
 
 def is_polars(frame: nw.LazyFrame[Any]) -> bool:
     """Whether Polars holds the frame."""
-    return frame.implementation.is_polars()
+    return bool(frame.implementation.is_polars())
 
 
 def is_spark(frame: nw.LazyFrame[Any]) -> bool:
     """Whether Spark holds the frame."""
-    return frame.implementation.is_spark_like()
+    return bool(frame.implementation.is_spark_like())
 
 
 def count_true(frame: nw.LazyFrame[Any], condition: nw.Expr) -> nw.Expr:

@@ -52,7 +52,7 @@ class Group:
         if not self.bins:
             return nw.col(self.column)
         column, edges = nw.col(self.column), edges or ()
-        binned = nw.when(~column.is_null()).then(nw.lit(len(edges)))
+        binned: nw.Expr = nw.when(~column.is_null()).then(nw.lit(len(edges)))
         for index in range(len(edges) - 1, -1, -1):
             # From the last edge down, so that the lowest edge that holds the value decides.
             binned = nw.when(column <= edges[index]).then(nw.lit(index)).otherwise(binned)

@@ -173,15 +173,9 @@ def _lazy(frame: Any) -> nw.LazyFrame[Any]:
             f"A {type(frame).__name__} is no frame.",
             hint="Give a polars, pandas, pyarrow, DuckDB or PySpark frame, or a path to polyculture.read().",
         ) from problem
-    lazy = wrapped.lazy()
-    # Frames of eager engines without a lazy side of their own (pandas, pyarrow) are computed by Polars.
-    if lazy.implementation.is_polars() or not _is_eager_only(lazy):
-        return lazy
-    return lazy.collect("polars").lazy()
-
-
-def _is_eager_only(frame: nw.LazyFrame[Any]) -> bool:
-    return isinstance(frame, nw.LazyFrame) and frame.implementation.is_pandas_like()
+    # Frames without a lazy side of their own (pandas, pyarrow) are computed by Polars.
+    lazy: nw.LazyFrame[Any] = wrapped.lazy("polars") if isinstance(wrapped, nw.DataFrame) else wrapped
+    return lazy
 
 
 def _take_snapshot(
