@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from polyculture.stats.homogeneity import Estimate, Event, Moments
 
 
+MOST_PATTERNS = 1 << 16  # in a group, for its number of label errors
+
+
 @dataclass(frozen=True)
 class Measured:
     """An outcome as a record, and the moments and estimates that comparisons are made of."""
@@ -54,7 +57,7 @@ def measure(individuals: Slice, event: Event, settings: Settings, names: Sequenc
     from polyculture.stats.homogeneity import estimate
 
     moments = slice_moments(individuals, event)
-    found = estimate(moments, census=settings.census, count_label_errors=individuals.exact is None)
+    found = estimate(moments, census=settings.census, count_label_errors=_counts_label_errors(individuals, names))
     p_value, p_method = independence_p(individuals, moments, settings, names)
     note = SAMPLED if individuals.exact else ""
     count, _ = individuals.totals(event)
@@ -75,6 +78,13 @@ def measure(individuals: Slice, event: Event, settings: Settings, names: Sequenc
         p_method=p_method,
     )
     return Measured(outcome, moments, found)
+
+
+def _counts_label_errors(individuals: Slice, names: Sequence[str | None]) -> bool:
+    """Say whether the number of label errors is worth its time: a search over the whole table of patterns."""
+    if individuals.exact is not None:
+        return False
+    return not names or len(individuals.rows.count) <= MOST_PATTERNS
 
 
 def slice_moments(individuals: Slice, event: Event) -> Moments:

@@ -97,7 +97,9 @@ class CellIndex:
     """
 
     def __init__(self, cell: NDArray[np.int64], cells: int) -> None:
-        self._order = np.argsort(cell, kind="stable")
+        # Stable sorts of short integers are linear; there are seldom more cells than they hold.
+        short = cell.astype(np.int16) if cells < np.iinfo(np.int16).max else cell
+        self._order = np.argsort(short, kind="stable")
         self._ends = np.searchsorted(cell[self._order], np.arange(cells + 1))
 
     def rows(self, cells: Sequence[int]) -> NDArray[np.int64]:

@@ -84,8 +84,10 @@ def baseline(individuals: Slice) -> dict[int, NDArray[np.float64]]:
     rows, rates = individuals.rows, np.nan_to_num(individuals.rates)
     if rows.complete:
         return {rows.models: pmf(rates)} if len(rows.count) else {}
-    _, first, which = np.unique(mask_keys(rows.judged), return_index=True, return_inverse=True)
-    weight = binned(which, rows.weight, len(first))
+    key = mask_keys(rows.judged)
+    # Rows come by judged set: a run is a set. Were a set in two runs, it would only be computed twice.
+    first = np.flatnonzero(np.diff(key, prepend=-1))
+    weight = np.add.reduceat(rows.weight, first) if len(first) else np.zeros(0)
     size = row_counts(rows.judged[first])
     sizes = np.unique(size)
     limit = max(int(_WORK / (rows.models * rows.models * len(sizes))), 16)
