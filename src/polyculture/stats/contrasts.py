@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln, ndtr
 
+from polyculture.stats._rows import Floats, cluster_totals
 from polyculture.stats.homogeneity import CENSUS, NOBODY, ONE_MODEL, estimate, observed_size
 from polyculture.stats.intervals import (
     Estimated,
@@ -24,7 +25,6 @@ from polyculture.stats.intervals import (
     undefined,
     wilson,
 )
-from polyculture.stats._rows import Floats, cluster_totals
 from polyculture.stats.moments import Moments, has_event
 
 __all__ = [

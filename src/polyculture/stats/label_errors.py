@@ -5,15 +5,19 @@ The excess itself stands in ``homogeneity``, which passes the lower limit in.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from polyculture.stats._rows import Ints, Rows, row_sums
-from polyculture.stats.moments import Event, Moments, moments_of_rows
+from polyculture.stats._rows import Floats, Ints, Rows, column_sums
+from polyculture.stats.moments import Event, Moments, has_event, moments_of_rows
 
 __all__ = ["label_errors"]
+
+# Up to so many models, sums of products of pairs take the place of the table.
+_MOST_MODELS = 64
 
 
 def label_errors(moments: Moments, lower: Callable[[Moments], float | None]) -> int | None:
@@ -41,11 +45,12 @@ def label_errors(moments: Moments, lower: Callable[[Moments], float | None]) -> 
         return None
     if start <= 0.0:
         return 0
-    prepared, flipped_from = _prepared(moments.rows, moments.event)
+    rows = moments.rows
+    small = rows.complete and rows.cluster is None and rows.failed.shape[1] <= _MOST_MODELS
+    relabelled = _by_products(moments) if small else _by_rows(moments)
 
     def limit(wrong: int) -> float:
-        changed = moments_of_rows(_relabelled(prepared, flipped_from, wrong / moments.events), moments.event)
-        value = lower(changed)
+        value = lower(relabelled(wrong / moments.events))
         return -1.0 if value is None else value
 
     return _first_not_positive(limit, start, moments.events)
@@ -67,10 +72,72 @@ def _first_not_positive(limit: Callable[[int], float], start: float, last: int) 
     return high
 
 
+def _by_products(moments: Moments) -> Callable[[float], Moments]:
+    """Moments of relabelled data from sums of products alone, where all models judged everyone.
+
+    The events are rows of ones (in failures, or in successes), so that each sum loses the same amount.
+    """
+    rows, fails = moments.rows, moments.event == "all_fail"
+    k, total = rows.failed.shape[1], rows.total_weight
+    events = has_event(moments)
+    event_weight, event_squares = float(rows.weight[events].sum()), float(rows.weight_squared[events].sum())
+    squares = float(rows.weight_squared.sum())
+    first, second, both = rows.failed_weight, column_sums(rows.weight_squared, rows.failed), _products(rows)
+    if not fails:  # the same sums of successes
+        both = squares - second[:, None] - second[None, :] + both
+        first, second = total - first, squares - second
+
+    def at(share: float) -> Moments:
+        weight, lost = event_weight * (1.0 - share), event_squares * share
+        rates = np.maximum((first - event_weight * share) / total, 0.0)
+        positive = rates > 1e-12
+        inverse = np.divide(1.0, rates, out=np.zeros(k), where=positive)
+        expected = float(positive.sum())
+        observed, left = weight / total, event_squares - lost
+        linear = float((second - lost) @ inverse)
+        var_log = float(inverse @ (both - lost) @ inverse) - 2.0 * expected * linear + expected**2 * squares
+        shared = left * (float(inverse.sum()) - expected) - observed * (linear - expected * squares)
+        var_observed = left * (1.0 - 2.0 * observed) + observed**2 * squares
+        spread = math.sqrt(max(var_log * var_observed, 0.0))
+        binomial = observed * (1.0 - observed)
+        effect = 1.0 if rows.plain or binomial <= 0.0 else var_observed / total**2 * rows.n / binomial
+        log_expected = float(np.log(rates[positive]).sum()) if positive.all() else -math.inf
+        return replace(
+            moments,
+            observed=observed,
+            log_expected=log_expected,
+            log_smoothed=log_expected,
+            var_log_expected=max(var_log, 0.0) / total**2,
+            var_log_smoothed=max(var_log, 0.0) / total**2,
+            correlation=float(np.clip(shared / spread, -1.0, 1.0)) if spread > 0.0 else 0.0,
+            design_effect=effect,
+            n_effective=moments.n / max(effect, 1.0),
+        )
+
+    return at
+
+
+def _products(rows: Rows) -> Floats:
+    """Return sum of squared weights times failures of both models, (k, k)."""
+    k = rows.failed.shape[1]
+    result = np.zeros((k, k))
+    step = max(1, (1 << 16) // k)
+    for start in range(0, rows.count.size, step):
+        part = slice(start, start + step)
+        failed = rows.failed[part].astype(np.float64)
+        result += (failed * rows.weight_squared[part][:, None]).T @ failed
+    return result
+
+
+def _by_rows(moments: Moments) -> Callable[[float], Moments]:
+    """Moments of relabelled data from the table itself: for unequal sets, clusters and very many models."""
+    prepared, events = _prepared(moments.rows, moments.event)
+    return lambda share: moments_of_rows(_relabelled(prepared, events, share), moments.event)
+
+
 def _prepared(rows: Rows, event: Event) -> tuple[Rows, Ints]:
     """Append, for each row with the event, an empty row in which its labels are the other way round."""
-    happened = rows.failed if event == "all_fail" else rows.judged & ~rows.failed
-    events = np.flatnonzero(row_sums(rows.judged & ~happened, np.ones(happened.shape[1])) == 0)
+    events = np.flatnonzero(rows.failed_number == (rows.judged_number if event == "all_fail" else 0.0))
     none = np.zeros(events.size)
     longer = replace(
         rows,
