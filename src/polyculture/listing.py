@@ -49,7 +49,7 @@ def write_listing(frame: nw.LazyFrame[Any], path: str | os.PathLike[str]) -> Non
     OutputError
         If the file cannot be written.
     """
-    from polyculture.report.files import output_error
+    from polyculture.files import output_error
 
     ending, target = check_ending(path), Path(path).resolve()
     rows = frame.to_native() if frame.implementation.is_polars() else frame.collect("polars").to_native().lazy()

@@ -263,7 +263,7 @@ def test_files_that_are_no_tally_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("hello")
     with pytest.raises(TallyError, match="no Tally"):
         Tally.load(tmp_path / "text")
-    with pytest.raises(OutputError, match="cannot be written"):
+    with pytest.raises(OutputError, match="there is no folder"):
         tally_from_matrix([[1, 0]]).save(tmp_path / "none" / "x.tally")
 
 

@@ -19,8 +19,8 @@ from typing import Any
 from polyculture.audit.frames import Row, same_columns, tables
 from polyculture.audit.records import AuditRecord
 from polyculture.errors import OutputError
+from polyculture.files import atomic_write, mode_of_new, output_error
 from polyculture.report.dictionary import describe
-from polyculture.report.files import atomic_write, mode_of_new, output_error
 from polyculture.report.words import shown
 
 __all__ = ["TABLES", "guarded", "write_tables"]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import tempfile
 import zipfile
 from dataclasses import fields
 from pathlib import Path
@@ -13,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from polyculture.errors import OutputError, TallyError
+from polyculture.errors import TallyError
+from polyculture.files import atomic_write
 from polyculture.tally.counts import ExactTables
 from polyculture.tally.tables import RawPatterns
 from polyculture.tally.tally import Tally
@@ -32,23 +31,14 @@ def save(tally: Tally, path: Path) -> None:
     arrays = {f"raw.{entry.name}": getattr(tally.raw, entry.name) for entry in fields(RawPatterns)}
     if tally.tables is not None:
         arrays |= {f"tables.{entry.name}": getattr(tally.tables, entry.name) for entry in fields(ExactTables)}
-    handle = None
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent or ".", prefix=f".{path.name}.", suffix=".tmp")
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            _put(archive, _HEADER, json.dumps(header, sort_keys=True, ensure_ascii=False).encode())
-            for key, array in arrays.items():
-                buffer = io.BytesIO()
-                np.save(buffer, array, allow_pickle=False)
-                _put(archive, f"{key}.npy", buffer.getvalue())
-        Path(name).replace(path)
-    except OSError as problem:
-        if handle is not None:
-            Path(name).unlink(missing_ok=True)
-        raise OutputError(
-            f"The Tally cannot be written to {path}: {problem.strerror}.",
-            hint="Check the folder, its rights and space.",
-        ) from problem
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+        _put(archive, _HEADER, json.dumps(header, sort_keys=True, ensure_ascii=False).encode())
+        for key, array in arrays.items():
+            buffer = io.BytesIO()
+            np.save(buffer, array, allow_pickle=False)
+            _put(archive, f"{key}.npy", buffer.getvalue())
+    atomic_write(path, whole.getvalue())
 
 
 def _put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
