@@ -5,6 +5,7 @@ One case an entry of the list that the project promises to refuse well. Random f
 
 from __future__ import annotations
 
+import csv
 import os
 import resource
 import signal
@@ -251,8 +252,8 @@ def test_hostile_names_and_values_are_data(tmp_path: Path, shell: Callable[..., 
     assert "<script>alert" not in page
     assert "<b>group" not in page
     assert "{{ 7 * 7 }}" in page
-    listed = pl.read_csv(tmp_path / "out" / "f.csv", infer_schema=False)
-    assert set(HOSTILE) <= set(listed.columns)
+    with (tmp_path / "out" / "f.csv").open(encoding="utf-8", newline="") as file:
+        assert set(HOSTILE) <= set(next(csv.reader(file)))
     assert "\x1b" not in done.out
 
 

@@ -23,11 +23,11 @@ __all__ = ["main"]
 
 FINE, WRONG_INPUT, INTERNAL, INTERRUPTED, BROKEN_PIPE = 0, 2, 70, 130, 141
 
-_COMMANDS = {
-    "audit": "Audit the outcomes of several models on the same individuals.",
-    "tally": "Count outcomes once and save the small tables that an audit needs.",
-    "datasets": "List the outcomes that come with polyculture.",
-    "schema": "Print the JSON Schema of a result.",
+_COMMANDS = {  # name -> what follows it, what it does
+    "audit": ("SOURCE... [OPTIONS]", "Audit the outcomes of several models on the same individuals."),
+    "tally": ("SOURCE... -o FILE [OPTIONS]", "Count outcomes once and save the small tables that an audit needs."),
+    "datasets": ("[--json]", "List the outcomes that come with polyculture."),
+    "schema": ("audit", "Print the JSON Schema of a result."),
 }
 
 
@@ -41,8 +41,9 @@ def _app() -> App:
         help_format="plaintext",
         suppress_keyboard_interrupt=False,
     )
-    for name, summary in _COMMANDS.items():
-        app.command(f"polyculture.commands.{name}:{name}", name=name, help=summary)
+    for name, (words, summary) in _COMMANDS.items():
+        usage = f"Usage: polyculture {name} {words}"
+        app.command(f"polyculture.commands.{name}:{name}", name=name, help=summary, usage=usage)
     return app
 
 
