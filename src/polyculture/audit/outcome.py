@@ -116,7 +116,13 @@ def slice_moments(individuals: Slice, event: Event) -> Moments:
         rows.cluster,
         event,
     )
-    if individuals.exact is None or not rows.complete or not len(rows.count):
+    if individuals.exact is None or not len(rows.count):
+        return found
+    # Numbers of failures that the sample missed are lost in it, but not in the exact tables.
+    events, observed = individuals.totals(event)
+    n = individuals.individuals
+    found = replace(found, n=n, events=events, observed=observed, n_effective=found.n_effective * n / found.n)
+    if not rows.complete:
         return found
     fail, succeed = float(log_product(individuals.rates)), float(log_product(1.0 - individuals.rates))
     exact = {"all_fail": fail, "none_fail": succeed, "same": float(np.logaddexp(fail, succeed))}[event]

@@ -77,7 +77,8 @@ def baseline(individuals: Slice) -> dict[int, NDArray[np.float64]]:
     -------
     dict of int to (m + 1,) float64
         Means over the individuals judged by m models. With very many different sets of very many models an
-        even selection of the sets stands for all.
+        even selection of the sets stands for all; where a sample holds nobody judged by m, m models of the
+        mean rate do.
     """
     from polyculture.stats.poisson_binomial import pmf
 
@@ -99,7 +100,9 @@ def baseline(individuals: Slice) -> dict[int, NDArray[np.float64]]:
         masks = rows.judged[first[sets]]
         own = np.broadcast_to(rates, masks.shape)[masks].reshape(len(sets), int(judged))
         found[int(judged)] = np.average(pmf(own), axis=0, weights=weight[sets])
-    return found
+    mean = float(np.average(rates, weights=individuals.judged))
+    missed = set(individuals.histogram.judged.tolist()) - found.keys()
+    return found | {judged: pmf(np.full(judged, mean)) for judged in missed}
 
 
 def _observed(
