@@ -10,7 +10,9 @@ import errno
 import io
 import os
 import sys
+from _thread import interrupt_main
 from collections.abc import Sequence
+from threading import Timer
 from typing import TYPE_CHECKING
 
 from polyculture._version import __version__
@@ -64,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Unicode shows ? rather than a crash
+    hook, sys.unraisablehook = sys.unraisablehook, _interrupt_again
     try:
         status = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
@@ -74,7 +77,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The interpreter flushes stdout once more at exit; give it something that takes it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    finally:
+        sys.unraisablehook = hook
     return status
+
+
+def _interrupt_again(unraisable: sys.UnraisableHookArgs) -> None:
+    """Repeat an interrupt that fell into a place where Python can raise nothing, such as the lock of an import."""
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        Timer(0.01, interrupt_main).start()
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def _run(arguments: list[str]) -> int:

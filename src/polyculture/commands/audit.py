@@ -44,6 +44,10 @@ def audit(
     sources = inputs.named(source)
     mapping = columns.mapping()
     targets.check(sources)
+    if html is not None and not dry_run:
+        from polyculture.report.vega import warm_up
+
+        warm_up()  # starts while the files are read
     with stages(quiet=quiet) as progress:
         if dry_run:
             understood = api.understand(api.read(sources, encoding=columns.encoding, progress=progress, **mapping))
