@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from polyculture.errors import ColumnError, InputError, PolycultureError, UsageError, ValueInDataError
-from polyculture.outcomes import Mapping, Outcomes
+from polyculture.outcomes import Mapping, Outcomes, survey
 from polyculture.outcomes.groups import Group, is_unknown, parse_group
 from polyculture.tally import Tally
 
@@ -156,7 +156,7 @@ MAPPING: dict[str, Any] = {"outcomes": "failed", "models": ("a", "b"), "id": "id
         ({"w": [1, None, 1]}, {"weight": "w"}, ValueInDataError, "row 2"),
         ({"w": ["1", "2", "3"]}, {"weight": "w"}, ColumnError, "weight column 'w' holds text"),
         ({"n": [1.5, 2, 3]}, {"count": "n"}, ValueInDataError, "row 1"),
-        ({}, {"by": ("g",), "max_groups": 2}, ColumnError, "has 3 values, more than the 2 allowed"),
+        ({}, {"by": ("g",), "max_groups": 2}, ColumnError, "has 3 values or more, over the 2 allowed"),
         ({}, {"by": ("h",)}, ColumnError, "no column 'h' to group by"),
         ({}, {"by": ("quantiles(g, 4)",)}, ColumnError, "holds text, not numbers"),
         ({}, {"models": ("a", "bb")}, ColumnError, "no model 'bb'"),
@@ -171,6 +171,12 @@ def test_bad_data_is_refused_with_place_and_mend(columns: dict, change: dict, ki
         Tally.of(Outcomes(table(**columns), Mapping(**{**MAPPING, **change})))
     assert isinstance(caught.value, PolycultureError)
     assert caught.value.hint
+
+
+def test_too_many_groups_below_the_first_rows_are_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(survey, "_FIRST_ROWS", 1)
+    with pytest.raises(ColumnError, match="has 3 values or more, over the 2 allowed"):
+        Tally.of(Outcomes(table(), Mapping(**MAPPING, by=("g",), max_groups=2)))
 
 
 @pytest.mark.parametrize(

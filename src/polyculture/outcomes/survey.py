@@ -16,20 +16,13 @@ from polyculture.errors import ColumnError, InputError, ValueInDataError, first_
 from polyculture.outcomes.counting import count_true, fetch_rows, first_rows
 
 if TYPE_CHECKING:
+    from polyculture.outcomes.groups import Group
     from polyculture.outcomes.outcomes import Outcomes
 
-__all__ = ["GroupSurvey", "Survey", "survey_of"]
+__all__ = ["Survey", "refuse_many_groups", "survey_of"]
 
+_FIRST_ROWS = 100_000
 _FLOATS = (nw.Float32, nw.Float64)
-
-
-@dataclass(frozen=True)
-class GroupSurvey:
-    """One group column: how many values, and how many rows without one."""
-
-    name: str
-    values: int
-    missing: int
 
 
 @dataclass(frozen=True)
@@ -45,7 +38,6 @@ class Survey:
     left_out: dict[str, int]
     nulls: dict[str, int]
     nans: dict[str, int]
-    groups: tuple[GroupSurvey, ...]
     label_nulls: int = 0
     label_values: tuple[Any, ...] = ()
     predictions_in_labels: bool = False
@@ -74,7 +66,7 @@ def survey_of(outcomes: Outcomes, *, models: bool = True) -> Survey:
     if models:
         _check_models(outcomes, row, rows)
     _check_numbers(outcomes, row)
-    groups = _groups(outcomes, row)
+    _check_groups(outcomes)
     _check_ids(outcomes)
     label_nulls = int(row.get("label_nulls") or 0)
     left_out = {"no label": label_nulls} if label_nulls and outcomes.rule.needs_label else {}
@@ -87,7 +79,6 @@ def survey_of(outcomes: Outcomes, *, models: bool = True) -> Survey:
         left_out=left_out,
         nulls={name: int(row.get(f"nulls_{i}") or 0) for i, name in enumerate(outcomes.value_columns)},
         nans={name: int(row.get(f"nan_{i}") or 0) for i, name in enumerate(outcomes.value_columns)},
-        groups=groups,
         label_nulls=label_nulls,
         label_values=values,
         predictions_in_labels=len(values) == 2 and _predictions_in(outcomes, values),
@@ -115,10 +106,6 @@ def _aggregates(outcomes: Outcomes, *, models: bool) -> dict[str, nw.Expr]:
         name = getattr(mapping, role)
         if name is not None:
             result[f"{role}_bad"] = count_true(frame, _bad_number(name, schema[name], role))
-    for i, group in enumerate(outcomes.groups):
-        value = group.expr(schema, outcomes.edges.get(group.name))
-        result[f"group_values_{i}"] = value.n_unique()
-        result[f"group_nulls_{i}"] = count_true(frame, value.is_null())
     if mapping.long and mapping.id is not None:
         result["id_nulls"] = count_true(frame, nw.col(mapping.id).is_null())
     return result
@@ -172,18 +159,30 @@ def _check_numbers(outcomes: Outcomes, row: TypeMapping[str, Any]) -> None:
             )
 
 
-def _groups(outcomes: Outcomes, row: TypeMapping[str, Any]) -> tuple[GroupSurvey, ...]:
-    found = []
+def _check_groups(outcomes: Outcomes) -> None:
+    """Refuse a column with too many groups by its first rows, before a pass groups millions of values.
+
+    The pass itself refuses what only shows later; counting all distinct values here would cost another.
+    """
+    if not outcomes.groups:
+        return
+    first = outcomes.frame.head(_FIRST_ROWS)
+    values = {
+        f"g{i}": group.expr(outcomes.schema, outcomes.edges.get(group.name)).n_unique()
+        for i, group in enumerate(outcomes.groups)
+    }
+    row = fetch_rows(first.select(**values))[0]
     for i, group in enumerate(outcomes.groups):
-        values, missing = int(row[f"group_values_{i}"]), int(row[f"group_nulls_{i}"] or 0)
-        limit = outcomes.mapping.max_groups
-        if values > limit:
-            raise ColumnError(
-                f"The group column {group.name!r} has {values:,} values, more than the {limit:,} allowed.",
-                hint=f"Bin it (--by 'quantiles({group.column}, 4)'), group it beforehand, or raise --max-groups.",
-            )
-        found.append(GroupSurvey(group.name, values, missing))
-    return tuple(found)
+        refuse_many_groups(group, int(row[f"g{i}"]), outcomes.mapping.max_groups)
+
+
+def refuse_many_groups(group: Group, values: int, limit: int) -> None:
+    """Raise a ColumnError where a group column has more values than allowed."""
+    if values > limit:
+        raise ColumnError(
+            f"The group column {group.name!r} has {values:,} values or more, over the {limit:,} allowed.",
+            hint=f"Bin it (--by 'quantiles({group.column}, 4)'), group it beforehand, or raise --max-groups.",
+        )
 
 
 def _check_ids(outcomes: Outcomes) -> None:

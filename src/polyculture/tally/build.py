@@ -13,7 +13,7 @@ import numpy.typing as npt
 from polyculture.errors import ColumnError, InputError
 from polyculture.outcomes import Outcomes
 from polyculture.outcomes.individuals import Individuals, individuals_of
-from polyculture.outcomes.survey import Survey, survey_of
+from polyculture.outcomes.survey import Survey, refuse_many_groups, survey_of
 from polyculture.tally import large
 from polyculture.tally.cells import Cell, in_order
 from polyculture.tally.counts import ExactTables
@@ -145,6 +145,7 @@ def _shown(outcomes: Outcomes, part: tuple[list[Any], ...]) -> list[Cell]:
     for group, values in zip(outcomes.groups, part, strict=True):
         edges = outcomes.edges.get(group.name)
         texts = {value: group.show(value, edges) for value in set(values)}
+        refuse_many_groups(group, len(texts), outcomes.mapping.max_groups)
         columns.append([texts[value] for value in values])
     return list(zip(*columns, strict=True))
 
