@@ -109,7 +109,7 @@ def _by_normal_law(rates: GroupRates, sizes: Floats, rng: np.random.Generator, d
     pooled = rates.failed.sum(axis=0) / rates.judged.sum(axis=0)
     judged_share = rates.judged.sum(axis=0) / rows.n
     gram = np.zeros((k, k))
-    step = max(1, (1 << 19) // k)
+    step = max(1, (1 << 14) // k)
     for start in range(0, rows.count.size, step):
         part = slice(start, start + step)
         residual = (rows.failed[part] - rows.judged[part] * pooled) / judged_share

@@ -164,7 +164,7 @@ def _gram(rows: Rows, inverse: Floats, share: Floats) -> Floats:
     """Return the covariance matrix of the errors that individuals make in each rate."""
     k = inverse.size
     gram = np.zeros((k, k))
-    step = max(1, (1 << 19) // k)
+    step = max(1, (1 << 14) // k)
     for start in range(0, rows.count.size, step):
         part = slice(start, start + step)
         errors = rows.failed[part] * inverse - rows.judged[part] * share

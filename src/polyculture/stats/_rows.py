@@ -92,6 +92,21 @@ class Rows:
         """Weight of the individuals whom each model failed, shape (k,)."""
         return column_sums(self.weight, self.failed)
 
+    @cached_property
+    def rate_variances(self) -> Floats:
+        """Variance of each model's failure rate, shape (k,); 0 for a model that judged nobody."""
+        judged = self.judged_weight
+        known = judged > 0.0
+        rates = np.divide(self.failed_weight, judged, out=np.zeros_like(judged), where=known)
+        if self.cluster is None:
+            squares = column_sums(self.weight_squared, self.judged)
+            failed = self.failed_weight if self.plain else column_sums(self.weight_squared, self.failed)
+            sums = failed * (1.0 - rates) ** 2 + (squares - failed) * rates**2
+        else:
+            errors = (self.failed[:, j].astype(np.float64) - rates[j] * self.judged[:, j] for j in range(judged.size))
+            sums = np.array([float(covariance(self, error)[0, 0]) for error in errors])
+        return np.asarray(np.divide(sums, judged**2, out=np.zeros_like(judged), where=known))
+
     @property
     def n(self) -> float:
         """Number of individuals."""

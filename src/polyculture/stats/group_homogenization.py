@@ -31,10 +31,13 @@ from polyculture.stats.intervals import (
 )
 from polyculture.stats.multiplicity import sidak_level
 
-__all__ = ["LARGEST_RELATIVE_BIAS", "GroupHomogenizationEstimate", "group_homogenization"]
+__all__ = ["FEWEST_FAILURES", "LARGEST_RELATIVE_BIAS", "GroupHomogenizationEstimate", "group_homogenization"]
 
 LARGEST_RELATIVE_BIAS = 0.25
 """Above this estimated relative bias of a group's product the figures are marked unreliable."""
+
+FEWEST_FAILURES = 5
+"""With fewer failures of a model in a group there is no interval: the study finds them too short."""
 
 _LARGEST_LOG = 709.0
 _NO_SPREAD_INTERVAL = "a spread has no interval: see its p-value"
@@ -235,6 +238,8 @@ def _intervals(
         reason = "one group: average, uniform and worst are 1 by construction"
     elif clusters is not None and clusters < FEWEST_CLUSTERS:
         reason = few_clusters(clusters)
+    elif float((rates.failed * rates.rows.n / rates.rows.total_weight).min()) < FEWEST_FAILURES:
+        reason = f"a model failed fewer than {FEWEST_FAILURES} individuals of a group: too few for an interval"
     elif bias is None or bias > LARGEST_RELATIVE_BIAS:
         reason = "the groups are too small: the estimated relative bias of a product is above .25"
     if reason:

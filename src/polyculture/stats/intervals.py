@@ -66,15 +66,16 @@ def undefined(reason: str) -> Estimated:
     return Estimated(None, reason=reason)
 
 
-def quantile(level: float = 0.95, clusters: int | None = None) -> float:
+def quantile(level: float = 0.95, clusters: float | None = None) -> float:
     """Return the half-width of a two-sided interval in standard errors.
 
     Parameters
     ----------
     level : float
         Level of the interval, in (0, 1).
-    clusters : int, optional
-        Number of clusters; the quantile is then of Student's t with ``clusters - 1`` degrees of freedom.
+    clusters : float, optional
+        Number of clusters, or one more than the degrees of freedom: the quantile is then of Student's t with
+        ``clusters - 1`` degrees of freedom.
 
     Returns
     -------
@@ -173,7 +174,15 @@ def jeffreys(events: float, n: float, level: float = 0.95) -> Interval:
     return Interval(float(low), float(high), "Jeffreys")
 
 
-def korn_graubard(events: float, n: float, design_effect: float, clusters: int, level: float = 0.95) -> Interval:
+def korn_graubard(
+    events: float,
+    n: float,
+    design_effect: float,
+    clusters: int,
+    level: float = 0.95,
+    *,
+    degrees: float | None = None,
+) -> Interval:
     """Return the interval of a rate from clustered individuals.
 
     Parameters
@@ -186,6 +195,8 @@ def korn_graubard(events: float, n: float, design_effect: float, clusters: int, 
         Number of clusters.
     level : float
         Level of the interval.
+    degrees : float, optional
+        Degrees of freedom of the design effect, where they are known to be fewer than ``clusters - 1``.
 
     Returns
     -------
@@ -213,22 +224,29 @@ def korn_graubard(events: float, n: float, design_effect: float, clusters: int, 
         return no_interval("no individual was judged")
     if clusters < FEWEST_CLUSTERS:
         return no_interval(few_clusters(clusters))
-    effective = effective_size(n, design_effect, clusters, level)
+    effective = effective_size(n, design_effect, clusters, level, degrees=degrees)
     low, high = jeffreys_limits(events / n * effective, effective, level)
     return Interval(float(low), float(high), f"Jeffreys, Korn-Graubard effective size, {clusters} clusters")
 
 
-def effective_size(n: float, design_effect: float, clusters: int, level: float = 0.95) -> float:
+def effective_size(
+    n: float, design_effect: float, clusters: int, level: float = 0.95, *, degrees: float | None = None
+) -> float:
     """Return the size of a simple random sample with the same information on a rate; see `korn_graubard`.
+
+    Given ``degrees``, the variance is also raised to about the jackknife's, by C / (C - 1).
 
     Examples
     --------
-    >>> round(effective_size(400, 2.0, 20), 1)
-    176.4
+    >>> round(effective_size(400, 2.0, 20), 1), round(effective_size(400, 2.0, 20, degrees=12.0), 1)
+    (176.4, 147.0)
     """
     if not design_effect > 0.0:
         raise ValueError(f"the design effect must be positive, got {design_effect}.")
-    adjust = (quantile(level, max(int(n), 2)) / quantile(level, clusters)) ** 2
+    half = quantile(level, clusters)
+    if degrees is not None and clusters > 1:
+        half = quantile(level, degrees + 1.0) * clusters / (clusters - 1.0)
+    adjust = (quantile(level, max(int(n), 2)) / half) ** 2
     return float(min(n, n / design_effect * adjust))
 
 

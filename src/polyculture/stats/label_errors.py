@@ -94,8 +94,10 @@ def _by_products(moments: Moments) -> Callable[[float], Moments]:
         inverse = np.divide(1.0, rates, out=np.zeros(k), where=positive)
         expected = float(positive.sum())
         observed, left = weight / total, event_squares - lost
-        linear = float((second - lost) @ inverse)
+        lost_second = second - lost
+        linear = float(lost_second @ inverse)
         var_log = float(inverse @ (both - lost) @ inverse) - 2.0 * expected * linear + expected**2 * squares
+        var_rates = (lost_second * (1.0 - 2.0 * rates) + rates**2 * squares) / total**2
         shared = left * (float(inverse.sum()) - expected) - observed * (linear - expected * squares)
         var_observed = left * (1.0 - 2.0 * observed) + observed**2 * squares
         spread = math.sqrt(max(var_log * var_observed, 0.0))
@@ -109,6 +111,7 @@ def _by_products(moments: Moments) -> Callable[[float], Moments]:
             log_smoothed=log_expected,
             var_log_expected=max(var_log, 0.0) / total**2,
             var_log_smoothed=max(var_log, 0.0) / total**2,
+            bias_log_expected=float(var_rates @ inverse**2) / 2.0,
             correlation=float(np.clip(shared / spread, -1.0, 1.0)) if spread > 0.0 else 0.0,
             design_effect=effect,
             n_effective=moments.n / max(effect, 1.0),
@@ -121,7 +124,7 @@ def _products(rows: Rows) -> Floats:
     """Return sum of squared weights times failures of both models, (k, k)."""
     k = rows.failed.shape[1]
     result = np.zeros((k, k))
-    step = max(1, (1 << 16) // k)
+    step = max(1, (1 << 14) // k)
     for start in range(0, rows.count.size, step):
         part = slice(start, start + step)
         failed = rows.failed[part].astype(np.float64)

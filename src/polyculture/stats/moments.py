@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polyculture.stats._rows import Bools, Floats, Rows, column_sums, covariance, make_rows, row_sums
+from polyculture.stats._rows import Bools, Floats, Rows, cluster_totals, column_sums, covariance, make_rows, row_sums
 
 __all__ = ["Event", "Moments", "has_event", "moments", "moments_of_rows"]
 
@@ -50,6 +50,11 @@ class Moments:
         Largest number of models that judged one individual.
     log_smoothed, var_log_smoothed : float
         The same as for log E, with 1/2 event for a rate of 0; they differ only where E is 0.
+    bias_log_expected : float
+        By how much log E is too low on average: half the summed variances of the logarithms of the rates.
+    degrees, degrees_observed, degrees_expected : float or None
+        With clusters, degrees of freedom of the variances of the excess, of ``observed`` and of log E, from the
+        kurtosis of their cluster totals.
     rows : Rows
         The table, for figures that need the moments of changed data.
     """
@@ -68,6 +73,10 @@ class Moments:
     judged_most: int
     log_smoothed: float
     var_log_smoothed: float
+    bias_log_expected: float
+    degrees: float | None
+    degrees_observed: float | None
+    degrees_expected: float | None
     rows: Rows = field(repr=False, compare=False)
 
 
@@ -78,6 +87,7 @@ class _Side:
     happened: Bools  # (P,)
     log_expected: float
     influence: Floats  # (P,) of log E, for an individual of weight 1 (to be divided by the total weight)
+    bias: float
     log_smoothed: float
     var_added: float
 
@@ -154,7 +164,9 @@ def has_event(moments: Moments) -> Bools:
 
 def _nobody(rows: Rows, event: Event) -> Moments:
     nan = math.nan
-    return Moments(event, 0, 0.0, 0, nan, nan, nan, nan, nan, nan, rows.clusters, 0, nan, nan, rows)
+    return Moments(
+        event, 0, 0.0, 0, nan, nan, nan, nan, nan, nan, rows.clusters, 0, nan, nan, nan, None, None, None, rows
+    )
 
 
 def _side(rows: Rows, fails: bool) -> _Side:
@@ -167,25 +179,29 @@ def _side(rows: Rows, fails: bool) -> _Side:
     inverse = np.divide(1.0, rates, out=np.zeros_like(rates), where=positive)
     log_rates = np.where(positive, np.log(np.where(positive, rates, 1.0)), 0.0)
     empty = known & ~positive
+    var_logs = rows.rate_variances * inverse**2
     happened = rows.failed_number == (rows.judged_number if fails else 0.0)
     if rows.complete:
         # One common set: g_i = E for everyone, and every model carries all of E.
         sums = row_sums(rows.failed, inverse)
         influence = (sums if fails else inverse.sum() - sums) - float(positive.sum())
         log_expected = -math.inf if empty.any() else float(log_rates.sum())
+        bias = float(var_logs.sum()) / 2.0
     else:
         logs, touched = row_sums(rows.judged, np.column_stack([log_rates, empty])).T
         logs = np.where(touched > 0.0, -np.inf, logs)
         log_expected, relative = _log_mean(logs, rows.weight)
-        through = column_sums(rows.weight * relative, rows.judged) * inverse
+        through = column_sums(rows.weight * relative, rows.judged)
+        bias = float((through / rows.total_weight) ** 2 @ var_logs) / 2.0
+        through = through * inverse
         carried = np.divide(through, judged_weight, out=np.zeros_like(through), where=known)
         failed_part = row_sums(rows.failed, carried)
         # Of the models that judged an individual, carried counts those with the event, less what is expected.
         judged_part = row_sums(rows.judged, carried * rates if fails else carried * (rates - 1.0))
         influence = relative - 1.0 + (failed_part if fails else -failed_part) - judged_part
     if math.isfinite(log_expected):
-        return _Side(happened, log_expected, influence, log_expected, 0.0)
-    return _Side(happened, log_expected, influence, *_smoothed(rows, log_rates, empty))
+        return _Side(happened, log_expected, influence, bias, log_expected, 0.0)
+    return _Side(happened, log_expected, influence, bias, *_smoothed(rows, log_rates, empty))
 
 
 def _smoothed(rows: Rows, log_rates: Floats, empty: Bools) -> tuple[float, float]:
@@ -214,8 +230,9 @@ def _either(one: _Side, other: _Side) -> _Side:
     if math.isfinite(log_expected):
         parts = [math.exp(side.log_expected - log_expected) for side in (one, other)]
     influence = parts[0] * one.influence + parts[1] * other.influence
+    bias = parts[0] ** 2 * one.bias + parts[1] ** 2 * other.bias
     added = 0.0 if math.isfinite(log_expected) else max(one.var_added, other.var_added)
-    return _Side(one.happened | other.happened, log_expected, influence, log_smoothed, added)
+    return _Side(one.happened | other.happened, log_expected, influence, bias, log_smoothed, added)
 
 
 def _joint(rows: Rows, event: Event, side: _Side, largest: float) -> Moments:
@@ -224,12 +241,14 @@ def _joint(rows: Rows, event: Event, side: _Side, largest: float) -> Moments:
     observed = float(rows.weight[side.happened].sum()) / total
     if events == round(n):
         observed = 1.0
-    matrix = covariance(rows, side.happened.astype(np.float64) - observed, side.influence) / total**2
+    own = side.happened.astype(np.float64) - observed
+    matrix = covariance(rows, own, side.influence) / total**2
     var_observed, var_log = float(matrix[0, 0]), max(float(matrix[1, 1]), 0.0)
     spread = math.sqrt(var_observed * var_log)
     correlation = float(np.clip(matrix[0, 1] / spread, -1.0, 1.0)) if spread > 0.0 else 0.0
     effect = _design_effect(rows, observed, var_observed)
     defined = math.isfinite(side.log_expected)
+    rare = min(events, round(n) - events)
     return Moments(
         event=event,
         n=round(n),
@@ -245,6 +264,10 @@ def _joint(rows: Rows, event: Event, side: _Side, largest: float) -> Moments:
         judged_most=int(rows.judged_number.max()),
         log_smoothed=side.log_smoothed,
         var_log_smoothed=var_log + side.var_added,
+        bias_log_expected=side.bias,
+        degrees=_degrees(rows, own - math.exp(side.log_expected) * side.influence, rare),
+        degrees_observed=_degrees(rows, own, rare),
+        degrees_expected=_degrees(rows, side.influence),
         rows=rows,
     )
 
@@ -258,6 +281,24 @@ def _design_effect(rows: Rows, observed: float, variance: float) -> float:
         return variance * n / binomial
     # Without an event nothing can be seen of the design: take every cluster as one observation.
     return float(covariance(rows, np.ones(rows.count.size))[0, 0]) * n / rows.total_weight**2
+
+
+def _degrees(rows: Rows, influence: Floats, events: int | None = None) -> float | None:
+    """Degrees of freedom of a variance from clusters: fewer where a few clusters make most of it.
+
+    Few events make few clusters stand out even where clusters do not matter; the limits of a rate allow for that
+    already, so that half of what they add (1 / events) is taken off.
+    """
+    totals = cluster_totals(rows, influence)
+    if totals is None or rows.clusters is None:
+        return None
+    squares = totals**2
+    variance = float(squares.sum())
+    if variance <= 0.0 or rows.clusters < 2:
+        return float(max(rows.clusters - 1, 1))
+    # The variance of a sum of squares, as observed; for normal totals it gives the number of clusters.
+    relative = float((squares**2).sum()) / variance**2 - 1.0 / totals.size - (0.5 / events if events else 0.0)
+    return max(2.0 / max(relative, 2.0 / (rows.clusters - 1)), 1.0)
 
 
 def _largest(rows: Rows, event: Event) -> float:
