@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from coverage_tables import write
 from polyculture.stats.contrasts import contrast
 from polyculture.stats.group_homogenization import group_homogenization
 from polyculture.stats.homogeneity import estimate, moments
@@ -276,6 +277,7 @@ def main() -> None:
     parser.add_argument("--subset", action="store_true")
     parser.add_argument("--write-only", action="store_true")
     parser.add_argument("--replicates", type=int, default=REPLICATES)
+    parser.add_argument("--commit", default="unknown", help="of the code that was studied, for the table")
     parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results" / "coverage.jsonl")
     arguments = parser.parse_args()
     if arguments.subset:
@@ -294,6 +296,11 @@ def main() -> None:
             with arguments.results.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(result) + "\n")
             print(cell.key(), result["seconds"], "s", flush=True)
+    lines = arguments.results.read_text(encoding="utf-8").splitlines()
+    results = [json.loads(line) for line in lines]
+    order = {cell.key(): number for number, cell in enumerate(grid())}
+    results.sort(key=lambda result: order.get(result["key"], len(order)))
+    write(results, missing=len(order) - len(results), seed=SEED, commit=arguments.commit, docs=ROOT / "docs")
 
 
 if __name__ == "__main__":
