@@ -17,7 +17,7 @@ from polyculture.audit.sums import binned, row_counts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from polyculture.audit.records import Statistic
+    from polyculture.audit.records import Outcome, Statistic
     from polyculture.audit.rows import Rows
     from polyculture.audit.settings import Settings
     from polyculture.audit.view import Slice
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 _WORK = 3e8  # multiplications spent on the baseline of unequal judged sets before they are thinned out
 
 
-def profile(individuals: Slice, settings: Settings) -> tuple[ProfileRow, ...]:
+def profile(
+    individuals: Slice, settings: Settings, *, systemic_failure: Outcome, consistent_success: Outcome
+) -> tuple[ProfileRow, ...]:
     """Return the profile of some individuals with its baseline.
 
     Parameters
@@ -34,6 +36,9 @@ def profile(individuals: Slice, settings: Settings) -> tuple[ProfileRow, ...]:
         Those of the headline, or of a group.
     settings : Settings
         Whether this is a census.
+    systemic_failure, consistent_success : Outcome
+        Where all individuals are judged by equally many models, the ends of the profile are these outcomes,
+        and have their intervals.
 
     Returns
     -------
@@ -45,13 +50,16 @@ def profile(individuals: Slice, settings: Settings) -> tuple[ProfileRow, ...]:
     table = individuals.histogram
     expected = baseline(individuals)
     found: list[ProfileRow] = []
-    for judged in np.unique(table.judged):
+    sizes = np.unique(table.judged)
+    for judged in sizes:
         at = table.judged == judged
         count = np.zeros(judged + 1, dtype=np.int64)
         count[table.failed[at]] = table.count[at]
         weight = np.zeros(judged + 1)
         weight[table.failed[at]] = table.weight[at]
         observed = _observed(individuals, int(judged), count, weight, settings)
+        if len(sizes) == 1:
+            observed[0], observed[-1] = consistent_success.observed, systemic_failure.observed
         found += [
             ProfileRow(
                 judged=int(judged),

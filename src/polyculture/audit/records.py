@@ -279,6 +279,7 @@ class AuditRecord(Record, frozen=True, kw_only=True):
     models: tuple[ModelRecord, ...]
     profile: tuple[ProfileRow, ...]
     profile_p_value: float | None = None
+    profile_p_method: str = ""
     systemic_failure: Outcome
     consistent_success: Outcome
     homogeneous_outcomes: Outcome

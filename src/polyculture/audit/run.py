@@ -72,7 +72,9 @@ def run(
     whole = view.whole
     events: tuple[Event, ...] = ("all_fail", "none_fail", "same")
     systemic, success, homogeneous = (measure(whole, event, settings).outcome for event in events)
-    rows, group_records = profile(whole, settings), _groups(view, everyone, settings)
+    rows = profile(whole, settings, systemic_failure=systemic, consistent_success=success)
+    group_records = _groups(view, everyone, settings)
+    profile_p_value, profile_p_method = profile_p(whole, settings)
     shown, patterns_note = patterns(view)
     crossed, by_column = homogenizations(everyone, settings)
     by_model = models(tally, settings)
@@ -92,7 +94,8 @@ def run(
         seed=seed,
         models=by_model,
         profile=rows,
-        profile_p_value=profile_p(whole, settings),
+        profile_p_value=profile_p_value,
+        profile_p_method=profile_p_method,
         systemic_failure=systemic,
         consistent_success=success,
         homogeneous_outcomes=homogeneous,
