@@ -20,6 +20,7 @@ __all__ = [
     "cluster_totals",
     "column_sums",
     "covariance",
+    "degrees_of_freedom",
     "log_sum",
     "make_rows",
     "row_codes",
@@ -251,6 +252,24 @@ def cluster_totals(rows: Rows, values: Floats) -> Floats | None:
     inside = rows.cluster >= 0
     size = int(rows.cluster.max()) + 1
     return np.asarray(np.bincount(rows.cluster[inside], (rows.weight * values)[inside], minlength=size))
+
+
+def degrees_of_freedom(rows: Rows, influence: Floats, events: int | None = None) -> float | None:
+    """Return the degrees of freedom of a variance from clusters: fewer where a few clusters make most of it.
+
+    Few events make few clusters stand out even where clusters do not matter; the limits of a rate allow for that
+    already, so that half of what they add (1 / events) is taken off.
+    """
+    totals = cluster_totals(rows, influence)
+    if totals is None or rows.clusters is None:
+        return None
+    squares = totals**2
+    variance = float(squares.sum())
+    if variance <= 0.0 or rows.clusters < 2:
+        return float(max(rows.clusters - 1, 1))
+    # The variance of a sum of squares, as observed; for normal totals it gives the number of clusters.
+    relative = float((squares**2).sum()) / variance**2 - 1.0 / totals.size - (0.5 / events if events else 0.0)
+    return max(2.0 / max(relative, 2.0 / (rows.clusters - 1)), 1.0)
 
 
 def take(rows: Rows, part: slice | Ints) -> Rows:

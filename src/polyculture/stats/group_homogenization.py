@@ -278,9 +278,12 @@ def _of_mean(
     interval = mover_difference(log_mean, limits, rates.log_expected, expected, correlation)
     if interval.low is None or interval.high is None:
         return interval
-    # With clusters the linear variance is too small where first orders cancel; the jackknife's is not.
-    linear = total + variances.expected - 2.0 * mean.covariance
-    wider = math.sqrt(max(jackknifed / linear, 1.0)) if linear > 0.0 else 1.0
+    wider = 1.0
+    if clusters is not None and mean.degrees is not None:
+        # The linear variance is too small where first orders cancel and where few clusters make most of it.
+        linear = total + variances.expected - 2.0 * mean.covariance
+        wider = max(math.sqrt(jackknifed / linear) if linear > 0.0 else 1.0, clusters / (clusters - 1.0))
+        wider *= quantile(clusters=mean.degrees + 1.0) / quantile(clusters=clusters)
     low, high = log_ratio - (log_ratio - interval.low) * wider, log_ratio + (interval.high - log_ratio) * wider
     return Interval(low, high, "MOVER on logarithms")
 

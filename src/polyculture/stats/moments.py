@@ -12,7 +12,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polyculture.stats._rows import Bools, Floats, Rows, cluster_totals, column_sums, covariance, make_rows, row_sums
+from polyculture.stats._rows import (
+    Bools,
+    Floats,
+    Rows,
+    column_sums,
+    covariance,
+    degrees_of_freedom,
+    make_rows,
+    row_sums,
+)
 
 __all__ = ["Event", "Moments", "has_event", "moments", "moments_of_rows"]
 
@@ -265,9 +274,9 @@ def _joint(rows: Rows, event: Event, side: _Side, largest: float) -> Moments:
         log_smoothed=side.log_smoothed,
         var_log_smoothed=var_log + side.var_added,
         bias_log_expected=side.bias,
-        degrees=_degrees(rows, own - math.exp(side.log_expected) * side.influence, rare),
-        degrees_observed=_degrees(rows, own, rare),
-        degrees_expected=_degrees(rows, side.influence),
+        degrees=degrees_of_freedom(rows, own - math.exp(side.log_expected) * side.influence, rare),
+        degrees_observed=degrees_of_freedom(rows, own, rare),
+        degrees_expected=degrees_of_freedom(rows, side.influence),
         rows=rows,
     )
 
@@ -281,24 +290,6 @@ def _design_effect(rows: Rows, observed: float, variance: float) -> float:
         return variance * n / binomial
     # Without an event nothing can be seen of the design: take every cluster as one observation.
     return float(covariance(rows, np.ones(rows.count.size))[0, 0]) * n / rows.total_weight**2
-
-
-def _degrees(rows: Rows, influence: Floats, events: int | None = None) -> float | None:
-    """Degrees of freedom of a variance from clusters: fewer where a few clusters make most of it.
-
-    Few events make few clusters stand out even where clusters do not matter; the limits of a rate allow for that
-    already, so that half of what they add (1 / events) is taken off.
-    """
-    totals = cluster_totals(rows, influence)
-    if totals is None or rows.clusters is None:
-        return None
-    squares = totals**2
-    variance = float(squares.sum())
-    if variance <= 0.0 or rows.clusters < 2:
-        return float(max(rows.clusters - 1, 1))
-    # The variance of a sum of squares, as observed; for normal totals it gives the number of clusters.
-    relative = float((squares**2).sum()) / variance**2 - 1.0 / totals.size - (0.5 / events if events else 0.0)
-    return max(2.0 / max(relative, 2.0 / (rows.clusters - 1)), 1.0)
 
 
 def _largest(rows: Rows, event: Event) -> float:
