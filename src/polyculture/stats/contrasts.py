@@ -9,9 +9,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import gammaln, ndtr
 
+from polyculture.stats._gap import Gap, max_min_gap
 from polyculture.stats._rows import Floats, cluster_totals
 from polyculture.stats.homogeneity import CENSUS, NOBODY, ONE_MODEL, estimate, observed_size
 from polyculture.stats.intervals import (
@@ -68,35 +68,6 @@ class Contrast:
     p_value: float | None
     method: str
     signs_disagree: bool
-
-
-@dataclass(frozen=True)
-class Gap:
-    """The largest difference between groups, beside what shuffled group labels would show.
-
-    Attributes
-    ----------
-    difference : Estimated
-        Highest minus lowest rate; no interval.
-    ratio : Estimated
-        Lowest over highest rate (the reading of the four-fifths rule); no interval.
-    highest, lowest : int or None
-        Indices of the groups.
-    expected : float or None
-        Mean difference with shuffled labels: what groups of these sizes show with no difference.
-    p_value : float or None
-        Share of shuffles with at least this difference.
-    method : str
-        How, or why not.
-    """
-
-    difference: Estimated
-    ratio: Estimated
-    highest: int | None
-    lowest: int | None
-    expected: float | None
-    p_value: float | None
-    method: str
 
 
 def difference_of_rates(x1: float, n1: float, x2: float, n2: float) -> Estimated:
@@ -198,61 +169,6 @@ def contrast(one: Moments, other: Moments, *, census: bool = False) -> Contrast:
         ratio_of_h,
         *_test(one, other, first.observed, second.observed, shared),
         signs_disagree=_disagree(excess, ratio_of_h),
-    )
-
-
-def max_min_gap(events: ArrayLike, n: ArrayLike, rng: np.random.Generator, draws: int = 999) -> Gap:
-    """Return the largest difference of rates between groups, and the one expected without any difference.
-
-    Parameters
-    ----------
-    events, n : array_like of int, shape (G,)
-        Events and individuals of each group; empty groups are left out.
-    rng : numpy.random.Generator
-        Source of the shuffles.
-    draws : int
-        Number of shuffles.
-
-    Returns
-    -------
-    Gap
-
-    Notes
-    -----
-    Shuffled labels give each group a multivariate hypergeometric share of the events. With many groups the largest
-    difference is never near 0, whatever the truth; hence the expected one beside it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> gap = max_min_gap([5, 10, 30], [50, 100, 100], np.random.default_rng(0))
-    >>> round(gap.difference.value, 2), round(gap.ratio.value, 3), gap.highest, round(gap.expected, 2)
-    (0.2, 0.333, 2, 0.08)
-    """
-    x, size = np.asarray(events, dtype=np.int64), np.asarray(n, dtype=np.int64)
-    kept = np.flatnonzero(size > 0)
-    if kept.size < 2:
-        nothing = undefined("fewer than two groups with individuals: there is no gap")
-        return Gap(nothing, nothing, None, None, None, None, nothing.reason)
-    x, size = x[kept], size[kept]
-    rates = x / size
-    highest, lowest = int(np.argmax(rates)), int(np.argmin(rates))
-    gap = float(rates[highest] - rates[lowest])
-    reason = "a largest difference has no interval: see the one expected with no difference"
-    ratio = undefined("no event in any group: the ratio does not exist")
-    if rates[highest] > 0.0:
-        ratio = Estimated(float(rates[lowest] / rates[highest]), reason=reason)
-    shuffled = rng.multivariate_hypergeometric(size, int(x.sum()), size=draws, method="marginals") / size
-    gaps = shuffled.max(axis=1) - shuffled.min(axis=1)
-    p = (1 + int((gaps >= gap - 1e-12).sum())) / (1 + draws)
-    return Gap(
-        Estimated(gap, reason=reason),
-        ratio,
-        int(kept[highest]),
-        int(kept[lowest]),
-        float(gaps.mean()),
-        p,
-        f"{draws} shuffles of the group labels",
     )
 
 
