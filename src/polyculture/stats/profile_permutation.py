@@ -6,6 +6,7 @@ With few different sets ``independence.profile_p_value`` draws whole histograms 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -76,35 +77,40 @@ def profile_p_by_permutation(
     used = cost // (individuals * k)
     times = np.rint(rows.count).astype(np.int64)
     asked = np.repeat(rows.judged, times, axis=0)
-    number = np.repeat(np.rint(rows.judged_number).astype(np.int64), times)
-    failures = np.rint(rows.count @ rows.failed).astype(np.int64)
-    cell_of = number * (k + 1)
-    expected = _expected(asked, cell_of, failures)
-    t = np.repeat(np.rint(rows.failed_number).astype(np.int64), times)
-    at_data = _distance(cell_of + t, expected)
-    members = [np.flatnonzero(asked[:, j]) for j in range(k)]
-    extreme = sum(
-        _distance(cell_of + _dealt(members, failures, individuals, rng), expected) >= at_data * (1.0 - 1e-12)
-        for _ in range(used)
-    )
+    failed_by = np.repeat(rows.failed, times, axis=0)
+    sizes, size = np.unique(asked.sum(axis=1), return_inverse=True)
+    cell_of = size * (k + 1)
+    expected = _expected(asked, cell_of, sizes.size, failed_by.sum(axis=0))
+    at_data = _distance(cell_of + failed_by.sum(axis=1), expected)
+    deal = _dealer(asked, failed_by, rng)
+    extreme = sum(_distance(cell_of + deal(), expected) >= at_data * (1.0 - 1e-12) for _ in range(used))
     return (1 + extreme) / (1 + used), f"{used} shuffles given the margins, likelihood ratio"
 
 
-def _dealt(members: list[Ints], failures: Ints, individuals: int, rng: np.random.Generator) -> Ints:
-    """Deal each model's failures out among whom it judged; return the number of failures of each individual."""
-    t = np.zeros(individuals, dtype=np.int64)
-    for own, failed in zip(members, failures, strict=True):
-        t[own[rng.choice(own.size, int(failed), replace=False, shuffle=False)]] += 1
-    return t
+def _dealer(asked: Bools, failed: Bools, rng: np.random.Generator) -> Callable[[], Ints]:
+    """Return a function that deals failures out anew and gives each individual's number of them."""
+    if asked.all():
+        by_model = np.ascontiguousarray(failed.T)
+        return lambda: np.asarray(rng.permuted(by_model, axis=1).sum(axis=0, dtype=np.int64))
+    members = [np.flatnonzero(column) for column in asked.T]
+    failures = failed.sum(axis=0).tolist()
+
+    def deal() -> Ints:
+        t = np.zeros(asked.shape[0], dtype=np.int64)
+        for own, number in zip(members, failures, strict=True):
+            t[own[rng.permutation(own.size)[:number]]] += 1
+        return t
+
+    return deal
 
 
-def _expected(asked: Bools, cell_of: Ints, failures: Ints) -> Floats:
-    """Return the expected individuals by number judged and number failed, as one row of cells."""
+def _expected(asked: Bools, cell_of: Ints, sizes: int, failures: Ints) -> Floats:
+    """Return the expected individuals by size of the judged set and number failed, as one row of cells."""
     sets, code = row_codes(asked)
     k = asked.shape[1]
     people = asked.sum(axis=0)
     rates = np.divide(failures, people, out=np.zeros(k), where=people > 0)
-    expected = np.zeros((k + 1) ** 2)
+    expected = np.zeros(sizes * (k + 1))
     size = np.bincount(code)
     first = np.unique(code, return_index=True)[1]
     cells = cell_of[first][:, None] + np.arange(k + 1)
@@ -115,5 +121,4 @@ def _expected(asked: Bools, cell_of: Ints, failures: Ints) -> Floats:
 
 def _distance(cells: Ints, expected: Floats) -> float:
     observed = np.bincount(cells, minlength=expected.size)
-    shown = np.flatnonzero(observed)
-    return float(2.0 * xlogy(observed[shown], observed[shown] / np.maximum(expected[shown], math.exp(-700.0))).sum())
+    return float(2.0 * xlogy(observed, observed / np.maximum(expected, math.exp(-700.0))).sum())
