@@ -166,6 +166,13 @@ def test_binary_labels_become_a_label_class() -> None:
     assert not Tally.of(Outcomes(third, Mapping(label="y", models=("a", "b"), by=("g",)))).binary_labels
 
 
+def test_answers_that_are_none_or_pending_leave_labels_two_valued() -> None:
+    table = pl.DataFrame({"y": ["a", "b"], "p": ["error", "b"], "q": ["b", "later"], "g": ["x", "y"]})
+    mapping = Mapping(label="y", models=("p", "q"), by=("g",), no_answer_values=("error",), pending=("later",))
+    assert Tally.of(Outcomes(table, mapping)).binary_labels
+    assert not Tally.of(Outcomes(table, dataclasses.replace(mapping, pending=()))).binary_labels
+
+
 def test_counts_stand_for_individuals() -> None:
     tally = tally_from_matrix([[1, 1], [0, 0]], count=[30, 70])
     assert tally.individuals == 100

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from polyculture.errors import ColumnError, InputError, ValueInDataError, first_few
+from polyculture.failure import typed_value
 from polyculture.outcomes.counting import count_true, fetch_rows, first_rows
 
 if TYPE_CHECKING:
@@ -219,10 +220,12 @@ def _label_values(outcomes: Outcomes, row: TypeMapping[str, Any]) -> tuple[Any, 
 
 
 def _predictions_in(outcomes: Outcomes, values: tuple[Any, ...]) -> bool:
-    frame = outcomes.frame
-    aggregates = {
-        f"out_{i}": count_true(frame, (~nw.col(name).is_in(list(values))).fill_null(False))
-        for i, name in enumerate(outcomes.value_columns)
-    }
+    """Whether every answer is one of two labels, besides those that are none or still pending."""
+    frame, mapping = outcomes.frame, outcomes.mapping
+    silent = [text for text in (*mapping.no_answer_values, *mapping.pending) if text.lower() != "null"]
+    aggregates = {}
+    for i, name in enumerate(outcomes.value_columns):
+        known = [*values, *(typed_value(text, outcomes.schema[name], "the models' columns") for text in silent)]
+        aggregates[f"out_{i}"] = count_true(frame, (~nw.col(name).is_in(known)).fill_null(False))
     row = fetch_rows(frame.select(**aggregates))[0]
     return not any(row.values())
