@@ -28,15 +28,17 @@ from polyculture.stats.homogeneity import estimate, moments
 from polyculture.stats.independence import event_p_value
 
 SEED = 20261130
+SUBSET_SEED = 1
 ROOT = Path(__file__).resolve().parent.parent
 GROUP_SHARES = np.array([0.5, 0.3, 0.2])
 SHIFT = 0.3  # of the last group, on the normal scale, where groups differ
 FACTOR = 0.3  # share of the common factor in the latent variance of a failure
 CLUSTER = 0.1  # share of the cluster in it
 REPLICATES = 1000
+HEAVY_REPLICATES = 300  # where N x k is above 200,000
 # Figures that cost more are taken in the first replicates only.
-LIGHT = {"contrasts": 600, "groups": 400, "spread": 300}
-HEAVY = {"contrasts": 200, "groups": 100, "spread": 100}
+LIGHT = {"contrasts": 400, "groups": 250, "spread": 200}
+HEAVY = {"contrasts": 100, "groups": 60, "spread": 60}
 
 INTERVALS = ("SF", "E", "excess", "H", "success_excess", "group_difference", "average", "uniform", "worst")
 CORRECTED = ("average_corrected", "uniform_corrected", "worst_corrected")
@@ -71,7 +73,7 @@ class Cell:
 
 
 def grid() -> Iterator[Cell]:
-    """Yield all cells, small ones first."""
+    """Yield all cells, cheap ones first."""
     for n in (200, 2000, 20000):
         for k in (3, 10, 50):
             for rates in RATES:
@@ -239,7 +241,7 @@ def run(cell: Cell, replicates: int, seed: int = SEED) -> dict[str, Any]:
     rng = np.random.default_rng([seed, *(ord(c) for c in cell.key())])
     true, started = truth(cell), time.perf_counter()
     heavy = cell.n * cell.k > 200_000
-    replicates = min(replicates, 400) if heavy else replicates
+    replicates = min(replicates, HEAVY_REPLICATES) if heavy else replicates
     tallies: dict[str, dict[str, int]] = {}
     for number in range(replicates):
         data = simulate(cell, rng)
@@ -282,7 +284,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.subset:
         for cell in subset():
-            print(json.dumps(run(cell, min(arguments.replicates, 600))))
+            print(json.dumps(run(cell, min(arguments.replicates, 400), SUBSET_SEED)))
         return
     arguments.results.parent.mkdir(parents=True, exist_ok=True)
     done = set()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyculture.stats import label_errors
+from polyculture.stats import homogeneity, label_errors
 from polyculture.stats.homogeneity import Estimate, estimate, moments
 from polyculture.stats.intervals import jeffreys
 from polyculture.stats.poisson_binomial import pmf
@@ -186,6 +186,42 @@ def test_no_event_is_one_sided_with_an_upper_limit() -> None:
     assert found.difference.high is not None
     assert found.difference.high < 0.0
     assert found.label_errors == 0
+
+
+def test_joint_failures_that_were_not_seen_are_possible() -> None:
+    """No individual is failed twice: the excess of consistent success may still be some joint failures."""
+    failed = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]])
+    found = estimates(failed, count=[3, 3, 3, 191], event="none_fail").difference
+    assert found.high is not None
+    assert found.value is not None
+    assert found.high - found.value == pytest.approx(1.96 * math.sqrt(2) / 200, rel=0.1)
+    failure = estimates(failed, count=[3, 3, 3, 191]).difference
+    assert failure.high == pytest.approx(jeffreys(0, 200).high, rel=0.01)
+
+
+def test_correlation_is_not_taken_at_its_word_at_one_event() -> None:
+    """One model fails one individual, whom all others fail, by a chance of 1 in 6: no excess on that alone."""
+    failed = np.array([[1, 1, 1], [0, 1, 1], [0, 1, 0], [0, 0, 1], [0, 0, 0]])
+    m = moments(np.ones_like(failed), failed, [1, 32, 47, 47, 73])
+    found = estimate(m).difference
+    assert found.low is not None
+    assert found.low < 0.0
+    assert m.correlation > 0.5
+    assert homogeneity._shrunk_correlation(m) == pytest.approx(m.correlation / 2)
+    twenty = estimates(failed, count=[20, 640, 940, 940, 1460]).difference
+    assert twenty.low is not None
+    assert twenty.low > 0.0
+
+
+def test_uneven_clusters_widen_the_excess(rng: np.random.Generator) -> None:
+    failed = (rng.random((1200, 3)) < 0.3) | (rng.random(1200) < 0.1)[:, None]
+    even, uneven = (
+        np.arange(1200) % 40,
+        np.repeat(np.arange(40), [*[250] * 4, *[5] * 20, *[6] * 10, *[7] * 4, *[6] * 2]),
+    )
+    m = [moments(np.ones_like(failed), failed, np.ones(1200), cluster=cluster) for cluster in (even, uneven)]
+    assert m[1].degrees < m[0].degrees  # type: ignore[operator]
+    assert homogeneity._widening(m[1], 0.95) > homogeneity._widening(m[0], 0.95) > 1.0
 
 
 def test_everyone_failed_by_all() -> None:

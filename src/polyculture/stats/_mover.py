@@ -44,7 +44,7 @@ def mover_difference(est1: float, iv1: Interval, est2: float, iv2: Interval, cor
 
     Notes
     -----
-    Method of variance estimates recovery: Zou and Donner (2008), Zou (2009), equation 3 with correlation.
+    Method of variance estimates recovery: Zou and Donner (2008); with correlation Zou (2007).
 
     Examples
     --------

@@ -307,15 +307,18 @@ def _estimated(log_value: float, limits: Interval) -> Estimated:
 
 
 def _corrected(value: float | None, limits: Interval, log_plain: float, reason: str) -> Estimated:
-    """Return the corrected value with the interval of the plain one, moved by the correction."""
+    """Return the corrected value with the interval of the plain one, stretched by the correction.
+
+    Moved as a whole, it would miss the truth on the side that it leaves.
+    """
     if value is None:
         return undefined(reason)
     if limits.low is None or limits.high is None or value <= 0.0:
         why = limits.reason or "the correction leaves nothing above 0"
         return Estimated(value, reason=why, method="jackknife")
     shift = math.log(value) - log_plain
-    moved = limits._replace(low=limits.low + shift, high=limits.high + shift)
-    return Estimated(value, *_from_logs(moved))._replace(method=f"jackknife, {limits.method}")
+    stretched = limits._replace(low=limits.low + min(shift, 0.0), high=limits.high + max(shift, 0.0))
+    return Estimated(value, *_from_logs(stretched))._replace(method=f"jackknife, {limits.method}")
 
 
 def _from_logs(limits: Interval) -> Interval:
