@@ -75,7 +75,7 @@ CASES = {
         name="o.parquet",
     ),
     "an id twice": Case(
-        "id,true,one,two\n7,a,a,b\n7,b,b,b\n8,a,a,a\n", ("repeated id", "'id'", "7"), (*LABEL, "--id", "id")
+        "id,true,one,two\n7,a,a,b\n7,b,b,b\n8,a,a,a\n", ("id repeated", "'id'", "7"), (*LABEL, "--id", "id")
     ),
     "an individual and model twice": Case(
         "id,model,said,true\n1,m,a,a\n1,m,b,a\n1,n,a,a\n2,m,a,a\n",

@@ -8,6 +8,7 @@ import pytest
 
 from polyculture.errors import ColumnError, InputError, PolycultureError, UsageError, ValueInDataError
 from polyculture.outcomes import Mapping, Outcomes, survey
+from polyculture.outcomes.answers import answer_counts
 from polyculture.outcomes.groups import Group, is_unknown, parse_group
 from polyculture.tally import Tally
 
@@ -62,6 +63,33 @@ def test_left_out_rows_are_counted_by_reason() -> None:
 def test_models_by_default_are_the_columns_of_the_labels_type() -> None:
     assert Outcomes(TABLE, Mapping(id="who", label="y", by=("sex",))).models == ("p", "q")
     assert Outcomes(TABLE, Mapping(failure="score<1", by=("age",))).models == ("s1", "s2")
+
+
+def test_models_by_default_are_the_columns_that_hold_the_decision() -> None:
+    assert Outcomes(TABLE, Mapping(failure="decision=bad", by=("sex",))).models == ("y", "p", "q")
+    with pytest.raises(ColumnError, match="No column holds the decision 'worst'"):
+        _ = Outcomes(TABLE, Mapping(failure="decision=worst")).models
+
+
+@pytest.mark.parametrize(
+    ("mapping", "words"),
+    [
+        (
+            Mapping(failure="decision=goood", models=("p", "q")),
+            r"No model .* 'goood'.*Did you mean 'good'\? .*'good' \(3\)",
+        ),
+        (Mapping(failure="false-negative=Good", label="y", models=("p",)), r"No label .* 'Good'.*Did you mean 'good'"),
+    ],
+)
+def test_a_value_that_nobody_says_is_refused(mapping: Mapping, words: str) -> None:
+    with pytest.raises(ValueInDataError, match=words):
+        Tally.of(Outcomes(TABLE, mapping))
+
+
+def test_answers_are_counted_for_each_model() -> None:
+    counted = answer_counts(Outcomes(TABLE, Mapping(label="y", models=("p", "q"))))
+    assert counted == {"p": [("bad", 2), ("good", 2)], "q": [("bad", 2), ("good", 1)]}
+    assert answer_counts(Outcomes(TABLE, Mapping(failure="score<1", models=("s1",)))) == {}
 
 
 def test_without_candidates_the_columns_are_listed() -> None:
@@ -150,7 +178,7 @@ MAPPING: dict[str, Any] = {"outcomes": "failed", "models": ("a", "b"), "id": "id
         ({"a": ["0", "1", "1"]}, {}, ColumnError, "holds text, but outcomes must be 0/1"),
         ({"a": [None, None, None]}, {}, ColumnError, "nothing but missing values"),
         ({"a": pl.Series([None] * 3, dtype=pl.Int64)}, {}, ColumnError, "nothing but missing values"),
-        ({"id": [1, 1, 2]}, {}, ValueInDataError, r"1 repeated id in column 'id'.*: 1\."),
+        ({"id": [1, 1, 2]}, {}, ValueInDataError, r"1 id repeated in column 'id'.*: 1\."),
         ({"w": [1.0, -1.0, 1.0]}, {"weight": "w"}, ValueInDataError, "on 1 rows: row 2"),
         ({"w": [1.0, math.inf, math.nan]}, {"weight": "w"}, ValueInDataError, "on 2 rows: row 2, row 3"),
         ({"w": [1, None, 1]}, {"weight": "w"}, ValueInDataError, "row 2"),
@@ -193,7 +221,7 @@ def test_labels_and_answers_of_different_types_are_refused(label: list, answers:
 
 def test_a_repeated_pair_of_a_long_table_is_refused() -> None:
     rows = pl.DataFrame({"who": [1, 1], "m": ["x", "x"], "v": [1, 0]})
-    with pytest.raises(ValueInDataError, match=r"1 repeated individual and model.*\(1, 'x'\)"):
+    with pytest.raises(ValueInDataError, match=r"1 individual and model repeated.*\(1, 'x'\)"):
         Tally.of(Outcomes(rows, Mapping(long=True, id="who", model="m", value="v", outcomes="failed")))
 
 

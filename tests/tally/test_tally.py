@@ -140,12 +140,14 @@ def test_no_answer_is_kept_apart_and_read_both_ways() -> None:
     assert missing.with_no_answer("failed") == tally
 
 
-def test_an_empty_value_of_a_long_row_is_no_answer_and_an_absent_row_is_not_judged() -> None:
+@pytest.mark.parametrize(("silent", "judged", "no_answer"), [((), [2, 0], [0, 0]), (("null",), [2, 1], [0, 1])])
+def test_an_empty_value_of_a_long_row_is_read_as_in_a_wide_table(silent: tuple, judged: list, no_answer: list) -> None:
     table = pl.DataFrame({"who": [1, 1, 2], "model": ["p", "q", "p"], "said": ["a", None, "b"], "y": ["a", "a", "a"]})
-    tally = Tally.of(Outcomes(table, Mapping(long=True, id="who", model="model", value="said", label="y")))
-    assert tally.model_table().judged.tolist() == [[2, 1]]
-    assert tally.model_table().no_answer.tolist() == [[0, 1]]
-    assert tally.no_answer_reasons == {"q": {"empty": 1}}
+    mapping = Mapping(long=True, id="who", model="model", value="said", label="y", no_answer_values=silent)
+    tally = Tally.of(Outcomes(table, mapping))
+    assert tally.model_table().judged.tolist() == [judged]
+    assert tally.model_table().no_answer.tolist() == [no_answer]
+    assert tally.no_answer_reasons == ({"q": {"empty": 1}} if silent else {})
 
 
 def test_where_and_min_judged_restrict_individuals() -> None:

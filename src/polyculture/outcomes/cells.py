@@ -100,7 +100,7 @@ def cell_of(
     columns : mapping, optional
         The row's columns, for an expression rule.
     """
-    empty_is_no_answer = mapping.long or "null" in [text.lower() for text in mapping.no_answer_values]
+    empty_is_no_answer = "null" in [text.lower() for text in mapping.no_answer_values]
     reasons = _no_answer_reasons(value, dtype, mapping, nulls=has_nulls and empty_is_no_answer)
     if not has_nan:
         reasons.pop("not a number", None)

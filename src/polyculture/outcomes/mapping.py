@@ -27,7 +27,7 @@ class Mapping:
         Column of the true label.
     models : tuple of str or str, optional
         Columns (wide) or names (long) of the models; a string is a glob such as ``pred_*``. Default: all
-        columns not named otherwise that have the label's type.
+        columns not named otherwise that have the label's type, or that hold the VALUE of decision=VALUE.
     by : tuple of str
         Group columns, or expressions over one: ``age>=40``, ``quantiles(age, 4)``.
     snapshot : str, optional
@@ -47,8 +47,8 @@ class Mapping:
     no_answer : {"failed", "missing"}
         How a cell without an answer counts.
     no_answer_values : tuple
-        Values that mean "no answer" (for example ``error``); ``null`` stands for an empty cell. In a long
-        table an empty value always means "no answer", since the row says that the model was asked.
+        Values that mean "no answer" (for example ``error``); ``null`` stands for an empty cell. An empty cell
+        means "not judged" otherwise, in wide and long tables alike, as does a row that a long table lacks.
     min_judged : int
         Headline measures are over individuals judged by at least so many models.
     positive : str, optional
@@ -123,7 +123,7 @@ class Mapping:
             missing.append("value")
         if self.long and missing:
             raise UsageError(
-                f"A long table needs the columns of id, model and value; {' and '.join(missing)} is not named.",
+                f"A long table needs the columns of id, model and value; not named: {', '.join(missing)}.",
                 hint="Name them with " + " ".join(f"--{name} COLUMN" for name in missing) + ".",
             )
 

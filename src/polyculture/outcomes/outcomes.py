@@ -12,6 +12,7 @@ import narwhals as nw
 from polyculture.errors import ColumnError, InputError, UsageError, first_few, nearest
 from polyculture.expressions import columns_of, kind_of, parse
 from polyculture.failure import FailureRule
+from polyculture.outcomes.answers import columns_that_say
 from polyculture.outcomes.cells import check_types
 from polyculture.outcomes.counting import fetch_rows
 from polyculture.outcomes.groups import Group, parse_group
@@ -104,7 +105,10 @@ class Outcomes:
     def models(self) -> tuple[str, ...]:
         """The names of the models; in a long table they are looked up once, sorted."""
         if not self.mapping.long:
-            return choose_columns(self.mapping.models, self.schema, self._taken(), self.rule, self.mapping.label)
+            chosen = choose_columns(self.mapping.models, self.schema, self._taken(), self.rule, self.mapping.label)
+            if self.mapping.models is None and self.rule.kind == "decision":
+                return columns_that_say(self.frame, self.schema, chosen, self.rule.argument)
+            return chosen
         column = nw.col(str(self.mapping.model))
         names = fetch_rows(self.frame.select(name=column).drop_nulls().unique().sort("name"))
         shown = [row["name"] for row in names]

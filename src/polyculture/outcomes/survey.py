@@ -199,9 +199,9 @@ def _check_ids(outcomes: Outcomes) -> None:
         return
     total = int(fetch_rows(repeated.select(total=nw.len()))[0]["total"])
     shown = [tuple(row[key] for key in keys) if len(keys) > 1 else row[keys[0]] for row in rows]
-    what = "individual and model" if mapping.long else "id"
+    what = ("individual and model" if mapping.long else "id") + ("" if total == 1 else "s")
     raise ValueInDataError(
-        f"{total:,} repeated {what} in column {' and '.join(map(repr, keys))} of {outcomes.source}: "
+        f"{total:,} {what} repeated in column {' and '.join(map(repr, keys))} of {outcomes.source}: "
         f"{first_few(shown, total=total)}.",
         hint="Keep one row each"
         + (", name the model and value columns with --long," if not mapping.long else "")

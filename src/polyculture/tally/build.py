@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from polyculture.errors import ColumnError, InputError
 from polyculture.outcomes import Outcomes
+from polyculture.outcomes.answers import refuse_unsaid_value
 from polyculture.outcomes.individuals import Individuals, individuals_of
 from polyculture.outcomes.survey import Survey, refuse_many_groups, survey_of
 from polyculture.tally import large
@@ -61,6 +62,9 @@ def build(outcomes: Outcomes) -> Tally:
         raw = raw.lowest(large.SAMPLE)
     elif int(raw.count.sum()) == 0:
         raise InputError(f"No individual of {outcomes.source} is left.", hint="See --dry-run for what was left out.")
+    if not raw.failed.any():
+        # Nobody failed: perhaps true, perhaps the rule names a value that is spelt otherwise.
+        refuse_unsaid_value(outcomes)
     return Tally(
         models=outcomes.models,
         groups=tuple(group.name for group in outcomes.groups),
