@@ -36,7 +36,7 @@ def study() -> Any:
 def test_coverage_of_a_cell(study: Any, number: int) -> None:
     cells = study.subset()
     assert len(cells) == CELLS
-    tallies = study.run(cells[number], 400, study.SUBSET_SEED)["tallies"]
+    tallies = study.run(cells[number], 400, study.SUBSET_SEED, every=True)["tallies"]
     for name in (*TWO_SIDED, *WIDE):
         assert tallies[name]["defined"] >= 100, name
         coverage = tallies[name]["hit"] / tallies[name]["defined"]
