@@ -310,15 +310,13 @@ def test_label_errors_are_the_first_number_at_which_nothing_is_left(event: Any) 
 
 @pytest.mark.parametrize("event", ["all_fail", "none_fail"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_label_errors_from_sums_of_products_are_those_from_the_table(
-    event: Any, weighted: bool, rng: np.random.Generator
-) -> None:
+def test_label_errors_from_sums_are_those_from_the_table(event: Any, weighted: bool, rng: np.random.Generator) -> None:
     failed = (rng.random((300, 4)) < 0.3) | (rng.random(300) < 0.2)[:, None]
     weight = rng.random(300) + 0.5 if weighted else np.ones(300)
     m = moments(np.ones_like(failed), failed, np.ones(300), weight, weight**2, event=event)
-    by_products, by_rows = label_errors._by_products(m), label_errors._by_rows(m)
+    by_sums, by_rows = label_errors._by_sums(m), label_errors._by_rows(m)
     for share in (0.0, 0.2, 0.7):
-        one, other = by_products(share), by_rows(share)
+        one, other = by_sums(share), by_rows(share)
         for name in ("observed", "log_expected", "var_log_expected", "correlation", "design_effect", "n_effective"):
             assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-9), (name, share)
 

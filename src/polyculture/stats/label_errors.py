@@ -5,19 +5,16 @@ The excess itself stands in ``homogeneity``, which passes the lower limit in.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from polyculture.stats._rows import Floats, Ints, Rows, column_sums
-from polyculture.stats.moments import Event, Moments, has_event, moments_of_rows
+from polyculture.stats._rows import Ints, Rows
+from polyculture.stats.moment_sums import moment_sums, summable
+from polyculture.stats.moments import Event, Moments, moments_of_rows
 
 __all__ = ["label_errors"]
-
-# Up to so many models, sums of products of pairs take the place of the table.
-_MOST_MODELS = 64
 
 
 def label_errors(moments: Moments, lower: Callable[[Moments], float | None]) -> int | None:
@@ -45,9 +42,7 @@ def label_errors(moments: Moments, lower: Callable[[Moments], float | None]) -> 
         return None
     if start <= 0.0:
         return 0
-    rows = moments.rows
-    small = rows.complete and rows.cluster is None and rows.failed.shape[1] <= _MOST_MODELS
-    relabelled = _by_products(moments) if small else _by_rows(moments)
+    relabelled = _by_sums(moments) if summable(moments.rows) else _by_rows(moments)
 
     def limit(wrong: int) -> float:
         value = lower(relabelled(wrong / moments.events))
@@ -72,64 +67,10 @@ def _first_not_positive(limit: Callable[[int], float], start: float, last: int) 
     return high
 
 
-def _by_products(moments: Moments) -> Callable[[float], Moments]:
-    """Moments of relabelled data from sums of products alone, where all models judged everyone.
-
-    The events are rows of ones (in failures, or in successes), so that each sum loses the same amount.
-    """
-    rows, fails = moments.rows, moments.event == "all_fail"
-    k, total = rows.failed.shape[1], rows.total_weight
-    events = has_event(moments)
-    event_weight, event_squares = float(rows.weight[events].sum()), float(rows.weight_squared[events].sum())
-    squares = float(rows.weight_squared.sum())
-    first, second, both = rows.failed_weight, column_sums(rows.weight_squared, rows.failed), _products(rows)
-    if not fails:  # the same sums of successes
-        both = squares - second[:, None] - second[None, :] + both
-        first, second = total - first, squares - second
-
-    def at(share: float) -> Moments:
-        weight, lost = event_weight * (1.0 - share), event_squares * share
-        rates = np.maximum((first - event_weight * share) / total, 0.0)
-        positive = rates > 1e-12
-        inverse = np.divide(1.0, rates, out=np.zeros(k), where=positive)
-        expected = float(positive.sum())
-        observed, left = weight / total, event_squares - lost
-        lost_second = second - lost
-        linear = float(lost_second @ inverse)
-        var_log = float(inverse @ (both - lost) @ inverse) - 2.0 * expected * linear + expected**2 * squares
-        var_rates = (lost_second * (1.0 - 2.0 * rates) + rates**2 * squares) / total**2
-        shared = left * (float(inverse.sum()) - expected) - observed * (linear - expected * squares)
-        var_observed = left * (1.0 - 2.0 * observed) + observed**2 * squares
-        spread = math.sqrt(max(var_log * var_observed, 0.0))
-        binomial = observed * (1.0 - observed)
-        effect = 1.0 if rows.plain or binomial <= 0.0 else var_observed / total**2 * rows.n / binomial
-        log_expected = float(np.log(rates[positive]).sum()) if positive.all() else -math.inf
-        return replace(
-            moments,
-            observed=observed,
-            log_expected=log_expected,
-            log_smoothed=log_expected,
-            var_log_expected=max(var_log, 0.0) / total**2,
-            var_log_smoothed=max(var_log, 0.0) / total**2,
-            bias_log_expected=float(var_rates @ inverse**2) / 2.0,
-            correlation=float(np.clip(shared / spread, -1.0, 1.0)) if spread > 0.0 else 0.0,
-            design_effect=effect,
-            n_effective=moments.n / max(effect, 1.0),
-        )
-
-    return at
-
-
-def _products(rows: Rows) -> Floats:
-    """Return sum of squared weights times failures of both models, (k, k)."""
-    k = rows.failed.shape[1]
-    result = np.zeros((k, k))
-    step = max(1, (1 << 14) // k)
-    for start in range(0, rows.count.size, step):
-        part = slice(start, start + step)
-        failed = rows.failed[part].astype(np.float64)
-        result += (failed * rows.weight_squared[part][:, None]).T @ failed
-    return result
+def _by_sums(moments: Moments) -> Callable[[float], Moments]:
+    """Moments of relabelled data from sums alone, where all models judged everyone."""
+    sums = moment_sums(moments.rows)
+    return lambda share: sums.relabelled(moments.event, share).moments(moments.event)
 
 
 def _by_rows(moments: Moments) -> Callable[[float], Moments]:
