@@ -79,7 +79,7 @@ CASES = {
     ),
     "an individual and model twice": Case(
         "id,model,said,true\n1,m,a,a\n1,m,b,a\n1,n,a,a\n2,m,a,a\n",
-        ("repeated individual and model", "'id' and 'model'", "'m'"),
+        ("individual and model repeated", "'id' and 'model'", "'m'"),
         ("--long", "--id", "id", "--model", "model", "--value", "said", "--label", "true"),
     ),
     "10,000 groups": Case(

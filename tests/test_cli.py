@@ -132,7 +132,7 @@ def test_dry_run_says_what_was_understood_and_writes_nothing(table: Path, shell:
         "models: 3 ('pred_0', 'pred_1', 'pred_2')",
         "label: 'true'",
         "counts as failure: misclassified, that is: the model's answer differs from the label",
-        "group 'sex': 4 values, 25.0 % of rows missing, 25.0 % unknown or declined",
+        "group 'sex': 3 values, 25.0 % of rows missing, 25.0 % unknown or declined",
         "group 'age>=40': 2 values, 0.0 % of rows missing, 0.0 % unknown or declined",
     ):
         assert line in done.out.splitlines()
@@ -145,7 +145,7 @@ def test_dry_run_counts_what_is_left_out(tmp_path: Path, shell: Shell) -> None:
     done = shell("audit", path, "--label", "true", "--dry-run")
     assert "left out, no label: 1" in done.out
     assert "rows used: 2" in done.out
-    assert "empty cells of 'one': 1" in done.out
+    assert "empty cells of 'one': 1 (not judged)" in done.out
 
 
 def test_by_may_be_repeated_and_hold_commas(table: Path, shell: Shell) -> None:

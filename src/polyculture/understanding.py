@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["GroupShares", "Understanding", "understand"]
 
+_SHOWN = 10
+
 
 @dataclass(frozen=True)
 class GroupShares:
@@ -32,7 +34,10 @@ class Understanding:
     used: int
     left_out: dict[str, int]
     models: tuple[str, ...]
+    default_models: bool
     empty_cells: dict[str, int]
+    empty_means: str
+    answers: dict[str, list[tuple[str, int]]]
     label: str | None
     label_values: tuple[str, ...]
     rule: str
@@ -50,9 +55,14 @@ class Understanding:
             f"rows in: {self.rows:,}",
             f"rows used: {self.used:,}",
             *(f"left out, {reason}: {count:,}" for reason, count in self.left_out.items()),
-            f"models: {len(self.models):,} ({first_few(self.models, limit=10)})",
-            *(f"empty cells of {name!r}: {count:,}" for name, count in self.empty_cells.items()),
+            f"models: {len(self.models):,} ({first_few(self.models, limit=10)})"
+            + (", every fitting column that is not named otherwise" if self.default_models else ""),
+            *(f"empty cells of {name!r}: {count:,} ({self.empty_means})" for name, count in self.empty_cells.items()),
         ]
+        for name, counted in list(self.answers.items())[:_SHOWN]:
+            found.append(f"answers of {name!r}: " + ", ".join(f"{answer!r} {times:,}" for answer, times in counted))
+        if len(self.answers) > _SHOWN:
+            found.append(f"answers of {len(self.answers) - _SHOWN:,} more models: not shown")
         if self.label is not None:
             values = f" (values {' and '.join(map(repr, self.label_values))})" if self.label_values else ""
             found.append(f"label: {self.label!r}{values}")
@@ -87,7 +97,10 @@ def understand(outcomes: Outcomes) -> Understanding:
     InputError
         If the data are not what the mapping says.
     """
+    from polyculture.outcomes.answers import answer_counts, refuse_unsaid_value
+
     survey, mapping = outcomes.survey, outcomes.mapping
+    refuse_unsaid_value(outcomes)
     roles = ("id", "model", "value", "snapshot", "weight", "count", "cluster")
     return Understanding(
         source=outcomes.source,
@@ -95,6 +108,9 @@ def understand(outcomes: Outcomes) -> Understanding:
         used=survey.used,
         left_out=survey.left_out,
         models=outcomes.models,
+        default_models=mapping.models is None and not mapping.long,
+        empty_means=_empty_means(outcomes),
+        answers=answer_counts(outcomes),
         empty_cells={name: count for name, count in survey.nulls.items() if count},
         label=mapping.label,
         label_values=tuple(str(value) for value in survey.label_values),
@@ -106,6 +122,12 @@ def understand(outcomes: Outcomes) -> Understanding:
         roles={role: getattr(mapping, role) for role in roles if getattr(mapping, role) is not None},
         thresholds=outcomes.thresholds,
     )
+
+
+def _empty_means(outcomes: Outcomes) -> str:
+    if "null" not in [text.lower() for text in outcomes.mapping.no_answer_values]:
+        return "not judged"
+    return "no answer, counted as failed" if outcomes.mapping.no_answer == "failed" else "no answer, left out"
 
 
 def _groups(outcomes: Outcomes) -> tuple[GroupShares, ...]:
@@ -123,5 +145,6 @@ def _groups(outcomes: Outcomes) -> tuple[GroupShares, ...]:
         total = max(1, sum(rows for _, rows in shown))
         missing = sum(rows for value, rows in shown if value is None)
         unknown = sum(rows for value, rows in shown if value is not None and is_unknown(value))
-        found.append(GroupShares(group.name, len(shown), missing / total, unknown / total))
+        values_known = len({value for value, _ in shown if value is not None})
+        found.append(GroupShares(group.name, values_known, missing / total, unknown / total))
     return tuple(found)

@@ -71,6 +71,7 @@ class Outcomes:
         set_field(self, "frame", _take_snapshot(frame, schema, self.mapping, self.source))
         self._check_roles()
         set_field(self, "groups", tuple(parse_group(text, list(schema)) for text in self.mapping.by))
+        self._check_expression()
         self._check_types()
 
     def _check_roles(self) -> None:
@@ -84,6 +85,19 @@ class Outcomes:
             if role in ("weight", "count") and name is not None and kind_of(self.schema[name]) != "numbers":
                 raise ColumnError(
                     f"The {role} column {name!r} holds {kind_of(self.schema[name])}.", hint="Cast it to numbers."
+                )
+
+    def _check_expression(self) -> None:
+        """Refuse a condition over columns that do not exist before anything is read."""
+        if self.mapping.failed_when is None:
+            return
+        for name in columns_of(parse(self.mapping.failed_when)):
+            if name not in self.schema and (self.mapping.long or name != "value"):
+                answer = "" if self.mapping.long else " What a model said is called value."
+                raise ColumnError(
+                    f"--failed-when names {name!r}, which is no column of {self.source}.",
+                    hint=(nearest(name, self.schema) or f"The columns are: {first_few(self.schema, limit=20)}.")
+                    + answer,
                 )
 
     def _check_types(self) -> None:
