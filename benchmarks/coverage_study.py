@@ -35,10 +35,10 @@ SHIFT = 0.3  # of the last group, on the normal scale, where groups differ
 FACTOR = 0.3  # share of the common factor in the latent variance of a failure
 CLUSTER = 0.1  # share of the cluster in it
 REPLICATES = 1000
-LARGE_REPLICATES = 600  # where N is above 200
+LARGE_REPLICATES = 600  # where N x k is above 1,000
 HEAVY_REPLICATES = 250  # where N x k is above 100,000
 # Figures that cost more are taken in the first replicates only.
-LIGHT = {"contrasts": 300, "groups": 200, "spread": 150}
+LIGHT = {"contrasts": 250, "groups": 150, "spread": 150}
 HEAVY = {"contrasts": 100, "groups": 60, "spread": 60}
 
 INTERVALS = ("SF", "E", "excess", "H", "success_excess", "group_difference", "average", "uniform", "worst")
@@ -229,7 +229,16 @@ def replicate(cell: Cell, data: Data, rng: np.random.Generator, parts: frozenset
 
 def _homogenization(data: Data, group: np.ndarray, rng: np.random.Generator | None) -> Any:
     return group_homogenization(
-        np.ones_like(data.failed), data.failed, data.count, None, None, group, 3, data.cluster, rng, draws=399
+        np.ones_like(data.failed),
+        data.failed,
+        data.count,
+        None,
+        None,
+        group,
+        3,
+        data.cluster,
+        rng,
+        draws=99 if data.count.sum() <= 200 else 399,
     )
 
 
@@ -242,7 +251,7 @@ def run(cell: Cell, replicates: int, seed: int = SEED, every: bool = False) -> d
     rng = np.random.default_rng([seed, *(ord(c) for c in cell.key())])
     true, started = truth(cell), time.perf_counter()
     heavy = cell.n * cell.k > 100_000
-    if cell.n > 200:
+    if cell.n * cell.k > 1000:
         replicates = min(replicates, HEAVY_REPLICATES if heavy else LARGE_REPLICATES)
     tallies: dict[str, dict[str, int]] = {}
     for number in range(replicates):

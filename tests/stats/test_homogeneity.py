@@ -154,6 +154,17 @@ def test_a_hundred_and_twenty_models_do_not_underflow(rng: np.random.Generator) 
     assert found.log10_ratio.value == pytest.approx(math.log10(3 / 500) - log_expected)
 
 
+def test_clusters_with_an_expectation_of_1e_200(rng: np.random.Generator) -> None:
+    failed = rng.random((400, 150)) < 0.05
+    failed[0] = True
+    failed[0, 0] = False
+    found = estimates(failed, cluster=np.arange(400) // 10)
+    assert found.log10_expected is not None
+    assert found.log10_expected < -190
+    assert found.difference.low is not None
+    assert found.observed.high == found.difference.high
+
+
 def test_a_thousand_models_say_the_ratio_as_a_logarithm(rng: np.random.Generator) -> None:
     failed = rng.random((200, 1000)) < 0.2
     failed[:2] = True

@@ -263,12 +263,13 @@ def degrees_of_freedom(rows: Rows, influence: Floats, events: int | None = None)
     totals = cluster_totals(rows, influence)
     if totals is None or rows.clusters is None:
         return None
-    squares = totals**2
-    variance = float(squares.sum())
-    if variance <= 0.0 or rows.clusters < 2:
+    largest = float(np.abs(totals).max(initial=0.0))
+    if largest <= 0.0 or rows.clusters < 2:
         return float(max(rows.clusters - 1, 1))
+    squares = (totals / largest) ** 2  # totals of the excess may be as small as E
     # The variance of a sum of squares, as observed; for normal totals it gives the number of clusters.
-    relative = float((squares**2).sum()) / variance**2 - 1.0 / totals.size - (0.5 / events if events else 0.0)
+    relative = float((squares**2).sum()) / float(squares.sum()) ** 2 - 1.0 / totals.size
+    relative -= 0.5 / events if events else 0.0
     return max(2.0 / max(relative, 2.0 / (rows.clusters - 1)), 1.0)
 
 

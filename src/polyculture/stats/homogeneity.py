@@ -176,8 +176,8 @@ def _unseen(moments: Moments, level: float) -> float:
 
 def _widening(moments: Moments, level: float) -> float:
     """Factor for clusters: t with the degrees of freedom that their kurtosis leaves, and the jackknife's variance."""
-    if moments.clusters is None or moments.degrees is None:
-        return 1.0
+    if moments.clusters is None or moments.degrees is None or moments.events in {0, moments.n}:
+        return 1.0  # with no event every cluster counts as one observation already
     ratio = quantile(level, moments.degrees + 1.0) / quantile(level, moments.clusters)
     return ratio * moments.clusters / (moments.clusters - 1.0)
 
