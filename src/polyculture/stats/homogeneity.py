@@ -202,7 +202,8 @@ def _shown_interval(moments: Moments) -> Interval:
     if moments.clusters is None:
         return _observed_interval(moments)
     events, n = moments.observed * moments.n, moments.n
-    return korn_graubard(events, n, moments.design_effect, moments.clusters, degrees=moments.degrees_observed)
+    degrees = None if moments.events in {0, n} else moments.degrees_observed
+    return korn_graubard(events, n, moments.design_effect, moments.clusters, degrees=degrees)
 
 
 def observed_size(moments: Moments) -> float:
