@@ -267,6 +267,34 @@ def test_a_tally_takes_no_options_about_columns(table: Path, shell: Shell, tmp_p
     assert "is a Tally and" in done.err
 
 
+def test_a_tally_named_twice_is_refused_and_its_file_is_in_the_provenance(
+    table: Path, shell: Shell, tmp_path: Path
+) -> None:
+    saved = tmp_path / "t.tally"
+    shell("tally", table, "--label", "true", "--models", "pred_*", "-o", saved)
+    done = shell("audit", saved, saved)
+    assert done.status == 2
+    assert "counted twice" in done.err
+    inputs = audited(shell, saved)["provenance"]["inputs"]
+    assert [(one["name"], one["format"], len(one["sha256"])) for one in inputs] == [(str(saved), "Tally", 64)]
+
+
+def test_dry_run_says_what_is_in_a_tally(table: Path, shell: Shell, tmp_path: Path) -> None:
+    saved = tmp_path / "t.tally"
+    shell("tally", table, "--label", "true", "--models", "pred_*", "--by", "sex", "-o", saved)
+    done = shell("audit", saved, "--dry-run")
+    assert done.status == 0, done.err
+    assert "group 'sex': 3 values, 25.0 % of rows missing, 25.0 % unknown or declined" in done.out.splitlines()
+    assert "counts as failure: misclassified" in done.out.splitlines()
+
+
+def test_a_map_names_what_stands_on_the_command_line(table: Path, shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "m.toml").write_text('noun = "applicants"\n')
+    done = shell("audit", table, "--map", tmp_path / "m.toml")
+    assert done.status == 2
+    assert "--noun stands on the command line" in done.err
+
+
 def test_tally_needs_a_place(table: Path, shell: Shell) -> None:
     done = shell("tally", table, "--label", "true")
     assert done.status == 2

@@ -9,8 +9,9 @@ from polyculture.errors import first_few
 
 if TYPE_CHECKING:
     from polyculture.outcomes import Outcomes
+    from polyculture.tally import Tally
 
-__all__ = ["GroupShares", "Understanding", "understand"]
+__all__ = ["GroupShares", "Understanding", "understand", "understand_tally"]
 
 _SHOWN = 10
 
@@ -67,7 +68,8 @@ class Understanding:
             values = f" (values {' and '.join(map(repr, self.label_values))})" if self.label_values else ""
             found.append(f"label: {self.label!r}{values}")
         found += [f"{role}: {column!r}" for role, column in self.roles.items()]
-        found.append(f"counts as failure: {self.rule}, that is: {self.rule_in_words}")
+        words = f", that is: {self.rule_in_words}" if self.rule_in_words else ""
+        found.append(f"counts as failure: {self.rule}{words}")
         found += [f"threshold of {name!r}: {edge:g}" for name, edge in self.thresholds.items()]
         found.append(f"no answer counts as: {self.no_answer}")
         found.append(f"headline over individuals judged by at least: {self.min_judged} models")
@@ -148,3 +150,39 @@ def _groups(outcomes: Outcomes) -> tuple[GroupShares, ...]:
         values_known = len({value for value, _ in shown if value is not None})
         found.append(GroupShares(group.name, values_known, missing / total, unknown / total))
     return tuple(found)
+
+
+def understand_tally(tally: Tally) -> Understanding:
+    """Say what a Tally was made of; it holds counts only, so there are no answers to list."""
+    from polyculture.outcomes.groups import is_unknown
+
+    profile = tally.profile_table()
+    groups = []
+    for place, name in enumerate(tally.groups):
+        values = [tally.cells[cell][place] for cell in profile.cell.tolist()]
+        shown = list(zip(values, profile.count.tolist(), strict=True))
+        total = max(1, sum(count for _, count in shown))
+        missing = sum(count for value, count in shown if value is None)
+        unknown = sum(count for value, count in shown if value is not None and is_unknown(value))
+        known = len({value for value in values if value is not None})
+        groups.append(GroupShares(name, known, missing / total, unknown / total))
+    return Understanding(
+        source="a Tally",
+        rows=tally.rows_read,
+        used=tally.rows_used,
+        left_out=tally.left_out,
+        models=tally.models,
+        default_models=False,
+        empty_cells={},
+        empty_means="not judged",
+        answers={},
+        label=None,
+        label_values=(),
+        rule=tally.failure_rule,
+        rule_in_words="",
+        no_answer=tally.no_answer_policy,
+        min_judged=tally.min_judged,
+        groups=tuple(groups),
+        roles={},
+        thresholds=tally.thresholds,
+    )

@@ -147,6 +147,11 @@ def test_long_thresholds_are_of_each_model() -> None:
     assert failing(mapping, table) == {"x": (3, 1), "y": (3, 1)}
 
 
+def test_without_an_id_the_list_names_rows() -> None:
+    failed = Outcomes(TABLE, Mapping(label="y", models=("p", "q"))).individuals_failed_by_all()
+    assert failed.collect().to_native().select("row", "p", "q").rows() == [(3, "bad", "bad")]
+
+
 @pytest.mark.parametrize("long", [False, True])
 def test_individuals_failed_by_all_are_listed_with_every_answer(long: bool) -> None:
     table = TABLE.select("who", "sex", "y", "p", "q").drop_nulls("y")
@@ -173,14 +178,19 @@ MAPPING: dict[str, Any] = {"outcomes": "failed", "models": ("a", "b"), "id": "id
 @pytest.mark.parametrize(
     ("columns", "change", "kind", "words"),
     [
-        ({"a": [0, 2, 1]}, {}, ValueInDataError, r"'a'.*other than 0, 1 and missing: row 2"),
+        ({"a": [0, 2, 1]}, {}, ValueInDataError, r"'a'.*other than 0, 1 and missing: row 2 \(2\)"),
         ({"a": [0.0, math.nan, 1.0]}, {}, ValueInDataError, "row 2"),
         ({"a": ["0", "1", "1"]}, {}, ColumnError, "holds text, but outcomes must be 0/1"),
         ({"a": [None, None, None]}, {}, ColumnError, "nothing but missing values"),
         ({"a": pl.Series([None] * 3, dtype=pl.Int64)}, {}, ColumnError, "nothing but missing values"),
         ({"id": [1, 1, 2]}, {}, ValueInDataError, r"1 id repeated in column 'id'.*: 1\."),
         ({"w": [1.0, -1.0, 1.0]}, {"weight": "w"}, ValueInDataError, "on 1 rows: row 2"),
-        ({"w": [1.0, math.inf, math.nan]}, {"weight": "w"}, ValueInDataError, "on 2 rows: row 2, row 3"),
+        (
+            {"w": [1.0, math.inf, math.nan]},
+            {"weight": "w"},
+            ValueInDataError,
+            r"row 2 \(inf\), row 3 \(nan\)",
+        ),
         ({"w": [1, None, 1]}, {"weight": "w"}, ValueInDataError, "row 2"),
         ({"w": ["1", "2", "3"]}, {"weight": "w"}, ColumnError, "weight column 'w' holds text"),
         ({"n": [1.5, 2, 3]}, {"count": "n"}, ValueInDataError, "row 1"),

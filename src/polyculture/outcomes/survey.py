@@ -134,11 +134,12 @@ def _check_models(outcomes: Outcomes, row: TypeMapping[str, Any], rows: int) -> 
         if other or (low is not None and high is not None and (low < 0 or high > 1)):
             column = nw.col(name)
             bad = (column != 0) & (column != 1)
-            places = first_rows(frame, bad, [outcomes.mapping.id or name, name])
+            places = first_rows(frame, bad, name, outcomes.mapping.id)
             raise ValueInDataError(
                 f"The outcome column {name!r} of {outcomes.source} holds values other than 0, 1 and missing: "
                 f"{', '.join(places)}.",
-                hint="Say what counts as failure (--failure score<X, --label ...), or choose the models with --models.",
+                hint="Say what counts as failure (--failure score<X, --label ...), or choose the models with --models"
+                + (": now every fitting column is taken." if outcomes.mapping.models is None else "."),
             )
 
 
@@ -152,7 +153,7 @@ def _check_numbers(outcomes: Outcomes, row: TypeMapping[str, Any]) -> None:
         if bad:
             name = getattr(outcomes.mapping, role)
             condition = _bad_number(name, outcomes.schema[name], role)
-            places = first_rows(outcomes.frame, condition, [outcomes.mapping.id or name, name])
+            places = first_rows(outcomes.frame, condition, name, outcomes.mapping.id)
             raise ValueInDataError(
                 f"The column {name!r} of {outcomes.source} holds {what} that is missing, negative, infinite or no "
                 f"number on {bad:,} rows: {', '.join(places)}.",
