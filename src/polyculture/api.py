@@ -115,6 +115,9 @@ def read(
     if table is None:
         return SourcedOutcomes(source, Mapping(**given), kind=native_kind(source))  # type: ignore[arg-type]
     names = [one.name for one in table.inputs]
+    fixed = table.mapping.get("outcomes")
+    if fixed is not None and given.get("outcomes", fixed) != fixed:
+        raise UsageError(f"In {names[0]} a 1 means {fixed}.", hint=f"Drop --outcomes {given['outcomes']}.")
     with collecting(table):
         return SourcedOutcomes(
             table.frame,

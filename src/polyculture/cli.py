@@ -77,6 +77,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The interpreter flushes stdout once more at exit; give it something that takes it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except SystemExit as ending:
+        # rich turns a broken pipe into exit status 1, which here means that a limit is broken.
+        if isinstance(ending.__context__, BrokenPipeError):
+            return BROKEN_PIPE
+        raise
     finally:
         sys.unraisablehook = hook
     return status

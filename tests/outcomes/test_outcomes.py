@@ -201,6 +201,11 @@ MAPPING: dict[str, Any] = {"outcomes": "failed", "models": ("a", "b"), "id": "id
         ({}, {"models": ("a", "a")}, UsageError, "named twice"),
         ({}, {"models": ("a", "id")}, UsageError, "as a model and as something else"),
         ({}, {"label": "nothing"}, ColumnError, "no column 'nothing'.*for label"),
+        ({"w": [1e300, 1, 1]}, {"weight": "w"}, ValueInDataError, "out of range"),
+        ({"w": [0, 0, 0]}, {"weight": "w"}, ValueInDataError, "0 on every row"),
+        ({"s": [{"x": 1}] * 3}, {"by": ("s",)}, ColumnError, "named for by, holds Struct"),
+        ({}, {"by": ("quantiles(a)",)}, UsageError, "no form of quantiles"),
+        ({}, {"min_judged": 3}, UsageError, "only 2 models"),
         ({"c": [1, None, 2]}, {"cluster": "c"}, ColumnError, "empty on some rows"),
     ],
 )
@@ -241,6 +246,21 @@ def test_an_individual_of_two_groups_is_refused() -> None:
         Tally.of(Outcomes(rows, Mapping(long=True, id="who", model="m", value="v", outcomes="failed", by=("g",))))
 
 
+def test_a_weight_of_0_counts_nobody_and_breaks_nothing() -> None:
+    rows = pl.DataFrame({"w": [0.0, 1.0, 2.0], "a": [1, 0, 1], "b": [1, 1, 0]})
+    patterns = Tally.of(Outcomes(rows, Mapping(outcomes="failed", weight="w"))).patterns
+    assert sorted(patterns.weight.tolist()) == [0.0, 1.0, 2.0]
+    assert patterns.count.tolist() == [1, 1, 1]
+
+
+def test_pandas_frames_of_mixed_types_or_repeated_names_are_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ColumnError, match="cannot be read column by column"):
+        Outcomes(pandas.DataFrame({"a": [1, "1"], "b": [0, 1]}), Mapping(outcomes="failed"))
+    with pytest.raises(ColumnError, match="cannot be read column by column"):
+        Outcomes(pandas.DataFrame([[1, 0]], columns=["a", "a"]), Mapping(outcomes="failed"))
+
+
 def test_no_rows_and_no_frame_are_refused() -> None:
     with pytest.raises(InputError, match="holds no rows"):
         Tally.of(Outcomes(table().clear(), Mapping(**MAPPING)))
@@ -263,6 +283,12 @@ def test_no_rows_and_no_frame_are_refused() -> None:
         {"outcomes": "failed", "by": ("a", "a")},
         {"outcomes": "failed", "count": "n", "weight": "w"},
         {"outcomes": "failed", "count": "n", "long": True},
+        {"outcomes": "failed", "by": 3},
+        {"outcomes": "failed", "by": [["g"]]},
+        {"outcomes": "failed", "models": [1, 2]},
+        {"outcomes": "failed", "min_judged": "2"},
+        {"outcomes": "failed", "id": 1},
+        {"outcomes": "failed", "long": "yes"},
     ],
 )
 def test_options_that_contradict_each_other_are_refused(options: dict) -> None:

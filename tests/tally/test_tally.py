@@ -276,6 +276,18 @@ def test_files_that_are_no_tally_are_refused(tmp_path: Path) -> None:
         tally_from_matrix([[1, 0]]).save(tmp_path / "none" / "x.tally")
 
 
+def test_a_damaged_tally_is_refused_or_unchanged(tmp_path: Path) -> None:
+    tally, path = tally_from_matrix([[1, 0], [1, 1]]), tmp_path / "x.tally"
+    tally.save(path)
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        try:
+            assert Tally.load(path) == tally, place
+        except TallyError as refusal:
+            assert refusal.hint  # noqa: PT017
+
+
 def test_merging_patterns_is_idempotent() -> None:
     raw = tally_from_matrix([[1, 0], [1, 0], [0, 0]]).raw
     assert isinstance(raw, RawPatterns)

@@ -108,6 +108,8 @@ def parse_group(text: str, columns: Sequence[str]) -> Group:
             raise UsageError(f"{text!r}: the number of bins must be 2 to 100.", hint="Write quantiles(age, 4).")
         _require(column, columns)
         return Group(text, column, bins=bins)
+    if re.match(r"\s*quantiles\s*\(", text, re.IGNORECASE):
+        raise UsageError(f"{text!r} is no form of quantiles.", hint="Write quantiles(COLUMN, BINS): quantiles(age, 4).")
     if not re.search(r"[<>=]|\bin\b|\bnot\b", text):
         _require(text, columns)
     expression = expressions.parse(text)

@@ -84,6 +84,7 @@ class Mapping:
     max_groups: int = 1000
 
     def __post_init__(self) -> None:
+        self._check_kinds()
         if isinstance(self.by, str):
             raise UsageError(f"by={self.by!r} is one text.", hint="Give a list: by=[...].")
         for field in ("by", "pending", "no_answer_values"):
@@ -93,6 +94,22 @@ class Mapping:
         self._check_choices()
         self._check_long()
         self.rule()
+
+    def _check_kinds(self) -> None:
+        """Refuse values of another type, which a typed caller cannot give but a notebook can."""
+        for name, entry in type(self).__dataclass_fields__.items():
+            value, kind = getattr(self, name), str(entry.type)
+            if kind.startswith("bool"):
+                fine, wanted = isinstance(value, bool), "true or false"
+            elif kind.startswith("int"):
+                fine, wanted = isinstance(value, int) and not isinstance(value, bool), "a whole number"
+            else:
+                several = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+                alone = "str" in kind.replace("tuple[str, ...]", "")
+                fine = several if "tuple" in kind and not alone else isinstance(value, str | None) or several
+                wanted = "a text" if "tuple" not in kind else "a list of texts"
+            if not fine and not (name in ("by", "pending", "no_answer_values") and isinstance(value, str)):
+                raise UsageError(f"{name}={value!r} is not {wanted}.", hint=f"Give {wanted}.")
 
     def _check_choices(self) -> None:
         if self.no_answer not in _NO_ANSWER:

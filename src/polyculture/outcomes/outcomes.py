@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import narwhals as nw
+from narwhals.exceptions import NarwhalsError
 
 from polyculture.errors import ColumnError, InputError, UsageError, first_few, nearest
 from polyculture.expressions import columns_of, kind_of, parse
@@ -71,6 +72,7 @@ class Outcomes:
         set_field(self, "frame", _take_snapshot(frame, schema, self.mapping, self.source))
         self._check_roles()
         set_field(self, "groups", tuple(parse_group(text, list(schema)) for text in self.mapping.by))
+        self._check_kinds()
         self._check_expression()
         self._check_types()
 
@@ -85,6 +87,19 @@ class Outcomes:
             if role in ("weight", "count") and name is not None and kind_of(self.schema[name]) != "numbers":
                 raise ColumnError(
                     f"The {role} column {name!r} holds {kind_of(self.schema[name])}.", hint="Cast it to numbers."
+                )
+
+    def _check_kinds(self) -> None:
+        """Refuse nested and binary columns where single values are needed."""
+        roles = {role: getattr(self.mapping, role) for role in _ROLES}
+        named = [*((role, name) for role, name in roles.items() if name is not None)]
+        named += [("by", name) for group in self.groups for name in group.sources()]
+        for role, name in named:
+            dtype = self.schema[name]
+            if dtype.is_nested() or dtype in (nw.Binary, nw.Object):
+                raise ColumnError(
+                    f"The column {name!r} of {self.source}, named for {role}, holds {dtype} values.",
+                    hint="Name a column of text, numbers, truth values or dates.",
                 )
 
     def _check_expression(self) -> None:
@@ -186,13 +201,18 @@ class Outcomes:
 def _lazy(frame: Any) -> nw.LazyFrame[Any]:
     try:
         wrapped = nw.from_native(frame)
+        # Frames without a lazy side of their own (pandas, pyarrow) are computed by Polars.
+        lazy: nw.LazyFrame[Any] = wrapped.lazy("polars") if isinstance(wrapped, nw.DataFrame) else wrapped
+    except (ValueError, NarwhalsError) as problem:
+        raise ColumnError(
+            f"The frame cannot be read column by column: {' '.join(str(problem).split())[:200]}",
+            hint="Give every column its own name and values of one type.",
+        ) from problem
     except TypeError as problem:
         raise UsageError(
             f"A {type(frame).__name__} is no frame.",
             hint="Give a polars, pandas, pyarrow, DuckDB or PySpark frame, or a path to polyculture.read().",
         ) from problem
-    # Frames without a lazy side of their own (pandas, pyarrow) are computed by Polars.
-    lazy: nw.LazyFrame[Any] = wrapped.lazy("polars") if isinstance(wrapped, nw.DataFrame) else wrapped
     return lazy
 
 

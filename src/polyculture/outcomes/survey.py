@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Survey", "refuse_many_groups", "survey_of"]
 
+_LARGEST_WEIGHT = 1e100
 _FIRST_ROWS = 100_000
 _FLOATS = (nw.Float32, nw.Float64)
 
@@ -106,6 +107,7 @@ def _aggregates(outcomes: Outcomes, *, models: bool) -> dict[str, nw.Expr]:
     for role in ("weight", "count"):
         name = getattr(mapping, role)
         if name is not None:
+            result[f"{role}_high"] = nw.col(name).max()
             result[f"{role}_bad"] = count_true(frame, _bad_number(name, schema[name], role))
     if mapping.long and mapping.id is not None:
         result["id_nulls"] = count_true(frame, nw.col(mapping.id).is_null())
@@ -117,6 +119,8 @@ def _bad_number(name: str, dtype: Any, role: str) -> nw.Expr:
     bad = column.is_null() | (column < 0)
     if dtype in _FLOATS:
         bad = bad | column.is_nan() | ~column.is_finite()
+        # Weights are squared and added up; beyond these sizes that leaves the range of a double.
+        bad = bad | (column > _LARGEST_WEIGHT) | ((column > 0) & (column < 1 / _LARGEST_WEIGHT))
         if role == "count":
             bad = bad | (column.floor() != column)
     return bad.fill_null(True)
@@ -145,7 +149,7 @@ def _check_models(outcomes: Outcomes, row: TypeMapping[str, Any], rows: int) -> 
 
 def _check_numbers(outcomes: Outcomes, row: TypeMapping[str, Any]) -> None:
     words = {
-        "weight": ("a weight", "a finite number of 0 or more"),
+        "weight": ("a weight", "0, or a number from 1e-100 to 1e100,"),
         "count": ("a count", "a whole number of 0 or more"),
     }
     for role, (what, wanted) in words.items():
@@ -155,9 +159,15 @@ def _check_numbers(outcomes: Outcomes, row: TypeMapping[str, Any]) -> None:
             condition = _bad_number(name, outcomes.schema[name], role)
             places = first_rows(outcomes.frame, condition, name, outcomes.mapping.id)
             raise ValueInDataError(
-                f"The column {name!r} of {outcomes.source} holds {what} that is missing, negative, infinite or no "
-                f"number on {bad:,} rows: {', '.join(places)}.",
+                f"The column {name!r} of {outcomes.source} holds {what} that is missing, negative, infinite, "
+                f"out of range or no number on {bad:,} rows: {', '.join(places)}.",
                 hint=f"Give {wanted} on every row.",
+            )
+        if f"{role}_high" in row and not row[f"{role}_high"]:
+            name = getattr(outcomes.mapping, role)
+            raise ValueInDataError(
+                f"The column {name!r} of {outcomes.source} is 0 on every row, so nobody is counted.",
+                hint=f"Check --{role}.",
             )
 
 

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from polyculture.errors import ColumnError, InputError
+from polyculture.errors import ColumnError, InputError, UsageError
 from polyculture.outcomes import Outcomes
 from polyculture.outcomes.answers import refuse_unsaid_value
 from polyculture.outcomes.individuals import Individuals, individuals_of
@@ -58,6 +58,11 @@ def build(outcomes: Outcomes) -> Tally:
         weight_squared=found.weight_squared,
         priority=found.priority,
     )
+    if outcomes.mapping.min_judged > max(2, len(outcomes.models)):
+        raise UsageError(
+            f"min_judged={outcomes.mapping.min_judged}, but there are only {len(outcomes.models)} models.",
+            hint=f"Give {len(outcomes.models)} or less.",
+        )
     if tables is not None:
         raw = raw.lowest(large.SAMPLE)
     elif int(raw.count.sum()) == 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ def load(path: Path) -> Tally:
         raise TallyError(
             f"There is no file {path}.", hint="Make it with polyculture tally SOURCE -o FILE."
         ) from problem
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError, EOFError) as problem:
+    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, OSError, EOFError, RuntimeError) as problem:
         raise TallyError(
             f"{path} is no Tally, or it is damaged.", hint="Make it again with polyculture tally."
         ) from problem
