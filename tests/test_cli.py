@@ -295,6 +295,16 @@ def test_a_map_names_what_stands_on_the_command_line(table: Path, shell: Shell, 
     assert "--noun stands on the command line" in done.err
 
 
+def test_what_was_read_otherwise_is_said(shell: Shell, tmp_path: Path) -> None:
+    path = tmp_path / "o.csv"
+    path.write_text("one,two,three\n" + "1,0,\n0,1,\n" * 20)
+    warnings = audited(shell, path, "--outcomes", "failed", "--no-answer-values", "9")["provenance"]["warnings"]
+    assert warnings == [
+        "No cell holds '9', which was named as no answer.",
+        "Column 'three' is empty and was not taken for a model.",
+    ]
+
+
 def test_tally_needs_a_place(table: Path, shell: Shell) -> None:
     done = shell("tally", table, "--label", "true")
     assert done.status == 2

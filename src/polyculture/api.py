@@ -344,5 +344,21 @@ def _provenance(
         weighted=counted.weighted,
         clusters=counted.cluster_count,
         census=census,
-        warnings=() if table is None else table.warnings,
+        warnings=_warnings(counted, known, table),
     )
+
+
+def _warnings(counted: Tally, known: Outcomes | None, table: Table | None) -> tuple[str, ...]:
+    """Say what was read otherwise than the caller may think."""
+    found = list(table.warnings) if table is not None else []
+    if known is None:
+        return tuple(found)
+    said = {reason for reasons in counted.no_answer_reasons.values() for reason in reasons}
+    found += [
+        f"No cell holds {value!r}, which was named as no answer."
+        for value in known.mapping.no_answer_values
+        if value not in said and value.lower() != "null"
+    ]
+    if table is not None and known.mapping.models is None:
+        found += [f"Column {name!r} is empty and was not taken for a model." for name in table.empty]
+    return tuple(found)

@@ -127,6 +127,15 @@ def test_any_number_of_models(models: int) -> None:
     assert tally.model_table().judged[0].tolist() == judged.sum(axis=0).tolist()
 
 
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.Float64])
+def test_outcomes_may_hold_a_value_for_no_answer(dtype: pl.DataType) -> None:
+    table = pl.DataFrame({"a": [0, 9, 1], "b": [1, 1, -1]}, schema={"a": dtype, "b": dtype})
+    tally = Tally.of(Outcomes(table, Mapping(outcomes="failed", no_answer_values=("9",), pending=("-1",))))
+    assert tally.model_table().failed.tolist() == [[2, 2]]
+    assert tally.model_table().judged.tolist() == [[3, 2]]
+    assert tally.model_table().no_answer.tolist() == [[1, 0]]
+
+
 def test_no_answer_is_kept_apart_and_read_both_ways() -> None:
     table = pl.DataFrame({"y": ["a", "a", "b"], "p": ["a", "error", "error"], "q": ["b", "a", None]})
     tally = Tally.of(Outcomes(table, Mapping(label="y", no_answer_values=("error",))))

@@ -13,6 +13,7 @@ from typing import Any
 import narwhals as nw
 
 from polyculture.errors import ColumnError
+from polyculture.expressions import is_any
 from polyculture.failure import FailureRule, typed_value
 from polyculture.outcomes.mapping import Mapping
 
@@ -54,7 +55,7 @@ def _pending(value: nw.Expr, dtype: Any, mapping: Mapping) -> nw.Expr | None:
     if not mapping.pending:
         return None
     known = [typed_value(text, dtype, "the models' columns") for text in mapping.pending]
-    return value.is_in(known).fill_null(False)
+    return is_any(value, known).fill_null(False)
 
 
 def _any(expressions: list[nw.Expr]) -> nw.Expr | None:

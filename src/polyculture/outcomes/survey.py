@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from polyculture.errors import ColumnError, InputError, ValueInDataError, first_few
+from polyculture.expressions import is_any
 from polyculture.failure import typed_value
 from polyculture.outcomes.counting import count_true, fetch_rows, first_rows
 
@@ -95,8 +96,8 @@ def _aggregates(outcomes: Outcomes, *, models: bool) -> dict[str, nw.Expr]:
         result[f"nulls_{i}"] = count_true(frame, column.is_null())
         if dtype in _FLOATS:
             result[f"nan_{i}"] = count_true(frame, column.is_nan())
-        if outcomes.rule.is_indicator and dtype in _FLOATS:
-            result[f"other_{i}"] = count_true(frame, (column != 0) & (column != 1))
+        if outcomes.rule.is_indicator and (dtype in _FLOATS or (dtype != nw.Boolean and _silent(outcomes))):
+            result[f"other_{i}"] = count_true(frame, _no_indicator(outcomes, name).fill_null(False))
         elif outcomes.rule.is_indicator and dtype != nw.Boolean:
             result[f"low_{i}"], result[f"high_{i}"] = column.min(), column.max()
     if mapping.label is not None:
@@ -112,6 +113,18 @@ def _aggregates(outcomes: Outcomes, *, models: bool) -> dict[str, nw.Expr]:
     if mapping.long and mapping.id is not None:
         result["id_nulls"] = count_true(frame, nw.col(mapping.id).is_null())
     return result
+
+
+def _silent(outcomes: Outcomes) -> list[str]:
+    """Return the values that mean no answer or not judged yet, besides empty cells."""
+    mapping = outcomes.mapping
+    return [text for text in (*mapping.no_answer_values, *mapping.pending) if text.lower() != "null"]
+
+
+def _no_indicator(outcomes: Outcomes, name: str) -> nw.Expr:
+    """Return where a 0/1 column holds something else that has no meaning either."""
+    dtype = outcomes.schema[name]
+    return ~is_any(nw.col(name), [0, 1, *(typed_value(text, dtype, name) for text in _silent(outcomes))])
 
 
 def _bad_number(name: str, dtype: Any, role: str) -> nw.Expr:
@@ -136,8 +149,7 @@ def _check_models(outcomes: Outcomes, row: TypeMapping[str, Any], rows: int) -> 
             )
         low, high, other = row.get(f"low_{i}"), row.get(f"high_{i}"), row.get(f"other_{i}")
         if other or (low is not None and high is not None and (low < 0 or high > 1)):
-            column = nw.col(name)
-            bad = (column != 0) & (column != 1)
+            bad = _no_indicator(outcomes, name)
             places = first_rows(frame, bad, name, outcomes.mapping.id)
             raise ValueInDataError(
                 f"The outcome column {name!r} of {outcomes.source} holds values other than 0, 1 and missing: "
@@ -232,11 +244,13 @@ def _label_values(outcomes: Outcomes, row: TypeMapping[str, Any]) -> tuple[Any, 
 
 def _predictions_in(outcomes: Outcomes, values: tuple[Any, ...]) -> bool:
     """Whether every answer is one of two labels, besides those that are none or still pending."""
-    frame, mapping = outcomes.frame, outcomes.mapping
-    silent = [text for text in (*mapping.no_answer_values, *mapping.pending) if text.lower() != "null"]
+    frame = outcomes.frame
     aggregates = {}
     for i, name in enumerate(outcomes.value_columns):
-        known = [*values, *(typed_value(text, outcomes.schema[name], "the models' columns") for text in silent)]
-        aggregates[f"out_{i}"] = count_true(frame, (~nw.col(name).is_in(known)).fill_null(False))
+        known = [
+            *values,
+            *(typed_value(text, outcomes.schema[name], "the models' columns") for text in _silent(outcomes)),
+        ]
+        aggregates[f"out_{i}"] = count_true(frame, (~is_any(nw.col(name), known)).fill_null(False))
     row = fetch_rows(frame.select(**aggregates))[0]
     return not any(row.values())
