@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from polyculture.audit.words import group_words
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -29,8 +31,8 @@ class Group:
 
     @property
     def label(self) -> str:
-        """Name the group for a reader, as in ``sex = female, age>=40 = true``."""
-        return ", ".join(f"{column} = {'(missing)' if v is None else v}" for column, v in self.by.items())
+        """Name the group for a reader, as in ``sex = female, not age>=40``."""
+        return group_words(self.by)
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,10 @@ class InputFile(Record, frozen=True, kw_only=True):
 
 
 class Provenance(Record, frozen=True, kw_only=True):
-    """Where the numbers come from and how the data were understood."""
+    """Where the numbers come from and how the data were understood.
+
+    ``failure_rule_in_words`` is empty where the rule is a condition, which has no other words.
+    """
 
     inputs: tuple[InputFile, ...]
     rows_read: int
@@ -67,6 +70,7 @@ class Provenance(Record, frozen=True, kw_only=True):
     clusters: int | None = None
     census: bool = False
     warnings: tuple[str, ...] = ()
+    failure_rule_in_words: str = ""
 
 
 class ModelRecord(Record, frozen=True, kw_only=True):
@@ -103,7 +107,7 @@ class Outcome(Record, frozen=True, kw_only=True):
     these failure rates allow, ``ceiling_share`` is difference / (largest possible difference).
     ``label_errors`` is the number of events that would have to be label errors before the interval of the
     difference reaches 0 (0 where it already does). ``p_value`` tests independence given the models' margins,
-    two-sided, mid-p.
+    two-sided; ``p_method`` says how. ``label_errors`` is also None where the failure rule compares with no label.
     """
 
     count: int
@@ -146,7 +150,8 @@ class Contrast(Record, frozen=True, kw_only=True):
     """A group against everyone else whose group is known: points, ratio, test, corrected test.
 
     ``signs_disagree`` is set where the contrast of H and the contrast of the excess point in
-    different directions, so that neither may be read alone.
+    different directions and the interval of at least one of them leaves no difference out, so that neither
+    may be read alone.
     """
 
     difference: Statistic
@@ -181,7 +186,8 @@ class GroupHomogenization(Record, frozen=True, kw_only=True):
     """Group homogenization (2211.13972): plain values, and values corrected for small groups.
 
     Every ``*_corrected`` is the jackknifed value. ``relative_bias`` is the largest estimated relative
-    bias of a group's product; above .25 ``reliable`` is false.
+    bias of a group's product; above .25 ``reliable`` is false. ``left_out`` counts individuals that are
+    part of no product, by reason; groups of fewer than ``min_cell`` are among them.
     """
 
     by: tuple[str, ...]
@@ -218,7 +224,8 @@ class GapRecord(Record, frozen=True, kw_only=True):
     """Gaps between the groups of one column: model by model, and of systemic failure.
 
     ``systemic_failure_difference`` is max - min over groups; ``expected_with_no_difference`` is the
-    mean gap that these group sizes show when the group labels are shuffled.
+    mean gap that these group sizes show when the group labels are shuffled. With two groups the intervals of the
+    gap and its test are those of the contrast between them, so that an interval may reach beyond 0 or 1.
     """
 
     by: tuple[str, ...]
@@ -242,7 +249,10 @@ class PairRecord(Record, frozen=True, kw_only=True):
 
 
 class NullRecord(Record, frozen=True, kw_only=True):
-    """What one null model expects, and what is left over it."""
+    """What one null model expects, and what is left over it.
+
+    ``residual_df`` is None where it does not exist; ``residual_df_reason`` then says why.
+    """
 
     name: str
     parameters: int
@@ -251,6 +261,7 @@ class NullRecord(Record, frozen=True, kw_only=True):
     excess: Statistic
     p_value: float | None
     method: str
+    residual_df_reason: str = ""
 
 
 class NoAnswerRecord(Record, frozen=True, kw_only=True):
@@ -267,7 +278,8 @@ class AuditRecord(Record, frozen=True, kw_only=True):
 
     ``group_homogenization`` is over all group columns crossed; where there are several, each column
     by itself stands in ``group_homogenization_by_column``. ``judged_too_little`` counts individuals
-    by the number of models that judged them, where that is below ``min_judged``.
+    by the number of models that judged them, where that is below ``min_judged``. ``noun`` is what individuals
+    are called, in the plural.
     """
 
     schema: str = SCHEMA
@@ -293,3 +305,4 @@ class AuditRecord(Record, frozen=True, kw_only=True):
     nulls: tuple[NullRecord, ...] = ()
     no_answer: NoAnswerRecord | None = None
     notes: tuple[str, ...] = ()
+    noun: str = "individuals"
