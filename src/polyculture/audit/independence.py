@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from polyculture.stats.homogeneity import Moments
 
 MOST_STEPS = 30_000  # of drawing histograms, each some fifty microseconds; beyond, individuals are shuffled
+MOST_MODELS_OF_A_TABLE = 20  # 2^20 patterns are a million
 
 _QUESTION = {
     "all_fail": "systemic failure",
@@ -129,20 +130,31 @@ def independence(individuals: Slice, systemic_failure: Outcome) -> tuple[NullRec
     tuple of NullRecord
         One record; none with a single model or nobody.
     """
-    rows = individuals.rows
     models = int(np.count_nonzero(individuals.judged))
     if models < 2 or systemic_failure.expected is None:
         return ()
-    # All patterns of k models are 2^k - 1 free numbers; beyond 62 models that says nothing.
-    free = 2**models - 1 - models if rows.complete and models <= 62 else None
+    reason = _no_residual(individuals, models)
     return (
         NullRecord(
             name="independence",
             parameters=models,
-            residual_df=free,
+            # All patterns of k models are 2^k - 1 free numbers.
+            residual_df=None if reason else 2**models - 1 - models,
+            residual_df_reason=reason,
             systemic_failure=systemic_failure.expected,
             excess=systemic_failure.difference,
             p_value=systemic_failure.p_value,
             method=systemic_failure.p_method,
         ),
     )
+
+
+def _no_residual(individuals: Slice, models: int) -> str:
+    """Return why independence has no residual degrees of freedom, or an empty string where it has."""
+    if individuals.exact is not None:
+        return "failure patterns are kept of a sample only"
+    if not individuals.rows.complete:
+        return "not every model judged every individual: the patterns of each set of models are a table of their own"
+    if models > MOST_MODELS_OF_A_TABLE:
+        return f"the patterns of more than {MOST_MODELS_OF_A_TABLE} models are far more than individuals"
+    return ""

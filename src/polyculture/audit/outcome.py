@@ -56,9 +56,8 @@ def measure(individuals: Slice, event: Event, settings: Settings, names: Sequenc
     from polyculture.stats.homogeneity import estimate
 
     moments = slice_moments(individuals, event)
-    found = estimate(
-        moments, census=settings.census, count_label_errors=_counts_label_errors(individuals, event, names)
-    )
+    searched = settings.labels and _counts_label_errors(individuals, event, names)
+    found = estimate(moments, census=settings.census, count_label_errors=searched)
     p_value, p_method = independence_p(individuals, moments, settings, names)
     note = SAMPLED if individuals.exact else ""
     count, _ = individuals.totals(event)
@@ -74,7 +73,7 @@ def measure(individuals: Slice, event: Event, settings: Settings, names: Sequenc
         ceiling_share=from_estimated(found.ceiling_share, note=note),
         log10_ratio=from_estimated(found.log10_ratio, note=note),
         log10_expected=number(found.log10_expected),
-        label_errors=found.label_errors,
+        label_errors=found.label_errors if settings.labels else None,
         p_value=p_value,
         p_method=p_method,
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from polyculture.audit.contrasts import contrasted
 from polyculture.audit.gaps import gaps
 from polyculture.audit.group_homogenization import homogenizations
@@ -21,11 +23,16 @@ from polyculture.audit.profile import profile
 from polyculture.audit.records import AuditRecord
 from polyculture.audit.settings import Correction, Settings
 from polyculture.audit.view import View, headline_view
+from polyculture.errors import UsageError
+from polyculture.failure import FailureRule, parse_rule
 
 if TYPE_CHECKING:
     from polyculture.audit.records import GroupRecord, Provenance
     from polyculture.stats.moments import Event
     from polyculture.tally import Tally
+
+# Rules that compare with no label. Outcomes that come as 0 and 1, and conditions, may rest on one.
+WITHOUT_LABEL = ("decision", "score<", "score>", "outside-top")
 
 
 def run(
@@ -67,7 +74,17 @@ def run(
     UsageError
         If the correction is unknown.
     """
-    settings = Settings(seed=seed, min_cell=min_cell, census=census, correction=correction, noun=noun)
+    rule = _rule(provenance)
+    settings = Settings(
+        seed=seed,
+        min_cell=min_cell,
+        census=census,
+        correction=correction,
+        noun=noun,
+        labels=rule is None or rule.kind not in WITHOUT_LABEL,
+    )
+    if rule is not None and not provenance.failure_rule_in_words:
+        provenance = msgspec.structs.replace(provenance, failure_rule_in_words=rule.in_words())
     everyone, view = View(tally), headline_view(tally)
     whole = view.whole
     events: tuple[Event, ...] = ("all_fail", "none_fail", "same")
@@ -76,8 +93,8 @@ def run(
     group_records = _groups(view, everyone, settings)
     profile_p_value, profile_p_method = profile_p(whole, settings)
     shown, patterns_note = patterns(view)
-    crossed, by_column = homogenizations(everyone, settings)
-    by_model = models(tally, settings)
+    crossed, by_column = homogenizations(view, everyone, settings)
+    by_model, too_little = models(tally, settings), judged_too_little(tally)
     return AuditRecord(
         provenance=provenance,
         headline=headline(
@@ -90,7 +107,7 @@ def run(
             min_judged=tally.min_judged,
         ),
         individuals=systemic.individuals,
-        judged_too_little=judged_too_little(tally),
+        judged_too_little=too_little,
         seed=seed,
         models=by_model,
         profile=rows,
@@ -115,9 +132,19 @@ def run(
             systemic_failure=systemic,
             groups=group_records,
             homogenization=[h for h in (crossed, *by_column) if h is not None],
-            min_cell=min_cell,
+            too_little=too_little,
+            settings=settings,
         ),
+        noun=noun,
     )
+
+
+def _rule(provenance: Provenance) -> FailureRule | None:
+    """Return the failure rule; None where it is a condition over columns, which says itself what it means."""
+    try:
+        return parse_rule(provenance.failure_rule)
+    except UsageError:
+        return None
 
 
 def _groups(view: View, everyone: View, settings: Settings) -> tuple[GroupRecord, ...]:

@@ -48,6 +48,8 @@ class Settings:
         How p-values of group contrasts are corrected for their number.
     noun : str
         What an individual is called, in the plural ("reviews").
+    labels : bool
+        Whether failures may rest on a label, which may be wrong.
     """
 
     seed: int = 0
@@ -55,6 +57,7 @@ class Settings:
     census: bool = False
     correction: Correction = "bh"
     noun: str = "individuals"
+    labels: bool = True
 
     def generator(self, question: str, names: Sequence[str | None] = ()) -> Generator:
         """Return the Generator of one question about the given columns or group values."""
