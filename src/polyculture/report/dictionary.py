@@ -92,6 +92,7 @@ _FIELDS: dict[str, tuple[str, str]] = {
     "both_failed": ("individuals whom both models failed", _COUNT),
     "parameters": ("parameters of the null model", "count"),
     "residual_df": ("residual degrees of freedom", "count"),
+    "residual_df_reason": ("why there are none", _TEXT),
     "systemic_failure": ("systemic failure that the null model expects", _SHARE),
     "excess": ("observed minus expected under this null model", _POINTS),
     "note": ("what a reader should know", _TEXT),
@@ -104,6 +105,7 @@ _FIELDS: dict[str, tuple[str, str]] = {
 }
 
 _CONTRAST = "contrast_"
+_CONTRASTS = "group_contrasts"
 
 # (table or record around it, field) -> the same where the field means something else there.
 _SPECIAL: dict[tuple[str, str], tuple[str, str]] = {
@@ -115,8 +117,14 @@ _SPECIAL: dict[tuple[str, str], tuple[str, str]] = {
     ("patterns", "failed"): ("models that failed, separated by |", _TEXT),
     ("judged_too_little", "judged"): ("number of models that judged these individuals", "models"),
     ("outcomes", "no_answer"): ("what no answer counts as in this row", _TEXT),
-    (_CONTRAST, "difference"): ("the group's systemic failure minus everyone else's", _POINTS),
-    (_CONTRAST, "ratio"): ("the group's systemic failure / everyone else's", _RATIO),
+    **{
+        (where, name): entry
+        for where in (_CONTRAST, _CONTRASTS)
+        for name, entry in {
+            "difference": ("the group's systemic failure minus everyone else's", _POINTS),
+            "ratio": ("the group's systemic failure / everyone else's", _RATIO),
+        }.items()
+    },
 }
 
 _AROUND = {

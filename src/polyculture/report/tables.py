@@ -31,6 +31,8 @@ TABLES = (
     "outcomes",
     "patterns",
     "groups",
+    "group_outcomes",
+    "group_contrasts",
     "group_models",
     "group_profiles",
     "group_homogenization",
@@ -111,8 +113,6 @@ def _move(temporary: Path, target: Path, names: Iterable[str]) -> None:
 
 def _all_tables(record: AuditRecord) -> dict[str, list[Row]]:
     found = {name: same_columns(rows) for name, rows in tables(record).items()}
-    for name in {"groups", "gaps"} & found.keys():  # their models and profiles are tables of their own
-        found[name] = [{key: row[key] for key in row if key not in {"models", "profile"}} for row in found[name]]
     found["provenance"] = _provenance(record)
     found["dictionary"] = describe({name: list(rows[0]) for name, rows in found.items()})
     return found
@@ -128,11 +128,21 @@ def _provenance(record: AuditRecord) -> list[Row]:
 
     add("headline", record.headline)
     add("schema", record.schema)
+    add("noun", record.noun)
     for number, file in enumerate(source.inputs, start=1):
         for part in ("name", "format", "sha256", "bytes", "rows"):
             add(f"input {number} {part}", getattr(file, part))
     for name in (
-        *("rows_read", "rows_used", "failure_rule", "no_answer", "min_judged", "min_cell", "version"),
+        *(
+            "rows_read",
+            "rows_used",
+            "failure_rule",
+            "failure_rule_in_words",
+            "no_answer",
+            "min_judged",
+            "min_cell",
+            "version",
+        ),
         *("command", "seed", "period", "note", "weighted", "clusters", "census"),
     ):
         add(name, getattr(source, name))
