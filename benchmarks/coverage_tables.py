@@ -160,20 +160,30 @@ def _summary(rows: list[dict[str, Any]]) -> list[str]:
     lines = [
         "## Summary",
         "",
-        "| figure | cells judged | on target | lowest | highest | off by more than 2 standard errors |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        "Cells; *short* means coverage below the target (or too many rejections), *wide* above it (or too few).",
+        "In brackets those by more than two standard errors of the simulation.",
+        "",
+        "| figure | judged | on target | short | wide | lowest | highest |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for figure in (*FIGURES, *CORRECTED, *TESTS):
         own = [row for row in rows if row["figure"] == figure and row["met"] is not None]
         if not own:
             continue
         shares = [row["share"] for row in own]
-        far = sum(_far(row) for row in own)
+        short, wide = [row for row in own if _side(row) < 0], [row for row in own if _side(row) > 0]
+        counts = " | ".join(f"{len(part)} ({sum(map(_far, part))})" if part else "0" for part in (short, wide))
         lines.append(
-            f"| {NAMES[figure]} | {len(own)} | {sum(row['met'] for row in own)} | {min(shares):.1%} "
-            f"| {max(shares):.1%} | {far} |"
+            f"| {NAMES[figure]} | {len(own)} | {sum(row['met'] for row in own)} | {counts} "
+            f"| {min(shares):.1%} | {max(shares):.1%} |"
         )
     return [*lines, ""]
+
+
+def _side(row: dict[str, Any]) -> int:
+    """Return -1 for a figure that is short, 1 for one that is wide, 0 on target."""
+    side = int(row["share"] > row["target_high"]) - int(row["share"] < row["target_low"])
+    return -side if row["kind"] == "rejections" else side
 
 
 def _far(row: dict[str, Any]) -> bool:

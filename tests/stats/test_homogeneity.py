@@ -206,6 +206,8 @@ def test_joint_failures_that_were_not_seen_are_possible() -> None:
     assert found.high is not None
     assert found.value is not None
     assert found.high - found.value == pytest.approx(1.96 * math.sqrt(2) / 200, rel=0.1)
+    assert "may be too narrow" in found.method
+    assert "narrow" not in estimates(failed, count=[5, 5, 5, 185], event="none_fail").difference.method
     failure = estimates(failed, count=[3, 3, 3, 191]).difference
     assert failure.high == pytest.approx(jeffreys(0, 200).high, rel=0.01)
 

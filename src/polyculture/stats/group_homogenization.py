@@ -17,7 +17,7 @@ from polyculture.stats._group_rates import GroupRates, group_rates
 from polyculture.stats._group_spread import spread_p_value
 from polyculture.stats._group_variances import GroupVariances, MeanVariance, group_variances, relative_biases
 from polyculture.stats._rows import Floats, log_sum
-from polyculture.stats.homogeneity import CENSUS, ONE_MODEL
+from polyculture.stats.homogeneity import CENSUS, FEWEST_FAILURES, ONE_MODEL
 from polyculture.stats.intervals import (
     FEWEST_CLUSTERS,
     Estimated,
@@ -35,9 +35,6 @@ __all__ = ["FEWEST_FAILURES", "LARGEST_RELATIVE_BIAS", "GroupHomogenizationEstim
 
 LARGEST_RELATIVE_BIAS = 0.25
 """Above this estimated relative bias of a group's product the figures are marked unreliable."""
-
-FEWEST_FAILURES = 5
-"""With fewer failures of a model in a group there is no interval: the study finds them too short."""
 
 _LARGEST_LOG = 709.0
 _NO_SPREAD_INTERVAL = "a spread has no interval: see its p-value"

@@ -27,6 +27,7 @@ from polyculture.stats.moments import Event, Moments, moments
 
 __all__ = [
     "CENSUS",
+    "FEWEST_FAILURES",
     "ONE_MODEL",
     "Estimate",
     "Event",
@@ -40,6 +41,8 @@ __all__ = [
 ONE_MODEL = "one model: there is nothing to homogenize"
 CENSUS = "everyone was looked at (census): no sampling interval"
 NOBODY = "no individual was judged"
+FEWEST_FAILURES = 5
+RARE_FAILURES = f"may be too narrow: a model failed fewer than {FEWEST_FAILURES} individuals"
 _LOG10 = math.log(10.0)
 _LARGEST_LOG = 709.0
 _SMALLEST_LOG = -708.0
@@ -251,7 +254,19 @@ def _difference(moments: Moments, census: bool) -> Estimated:
     value = moments.observed - _exp(moments.log_expected)
     if census:
         return _with(value, no_interval(CENSUS))
-    return _with(value, excess_interval(moments))
+    interval = excess_interval(moments)
+    if interval.low is not None and moments.event != "all_fail" and _few_failures(moments):
+        interval = interval._replace(method=f"{interval.method}; {RARE_FAILURES}")
+    return _with(value, interval)
+
+
+def _few_failures(moments: Moments) -> bool:
+    """Return whether a model failed fewer than five individuals."""
+    rows = moments.rows
+    if not rows.count.size:
+        return False
+    known = rows.judged_weight > 0.0
+    return bool((rows.failed_weight[known] * rows.n / rows.total_weight).min() < FEWEST_FAILURES)
 
 
 def _ratios(moments: Moments, share: Interval, census: bool) -> tuple[Estimated, Estimated]:
