@@ -19,7 +19,7 @@ from typing import Any
 from polyculture.audit.frames import Row, same_columns, tables
 from polyculture.audit.records import AuditRecord
 from polyculture.errors import OutputError
-from polyculture.files import atomic_write, mode_of_new, output_error
+from polyculture.files import FORMULA, atomic_write, mode_of_new, output_error
 from polyculture.report.dictionary import describe
 from polyculture.report.words import shown
 
@@ -45,8 +45,6 @@ TABLES = (
     "provenance",
     "dictionary",
 )
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def write_tables(record: AuditRecord, directory: str | os.PathLike[str]) -> tuple[Path, ...]:
@@ -161,7 +159,7 @@ def guarded(text: str) -> str:
     >>> guarded("=cmd()"), guarded("plain")
     ("'=cmd()", 'plain')
     """
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{text}" if text.startswith(FORMULA) else text
 
 
 def _csv(rows: list[Row]) -> bytes:
