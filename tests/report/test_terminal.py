@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import msgspec
 import pytest
@@ -168,3 +169,14 @@ def test_who_was_not_judged_is_counted_by_model() -> None:
 def test_other_numbers_of_judgements_are_told_in_words() -> None:
     text = " ".join(printed(samples.unequal_sets(), 200).split())
     assert "the 11,987 individuals judged by 3 (those judged by 2 are in --html and --json)" in text
+
+
+@pytest.mark.parametrize("width", [40, 50])
+def test_a_very_narrow_terminal_loses_no_label_and_no_number(width: int) -> None:
+    wide, narrow = printed(samples.waimai(), 70), printed(samples.waimai(), width)
+    assert all(len(line) <= width for line in narrow.splitlines())
+    for word in ("observed", "expected", "all fail", "none fails", "either"):
+        assert word in narrow
+    together = "".join(narrow.split())
+    for number in re.findall(r"\d[\d.,]*", wide):
+        assert number in together

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["print_audit"]
 
 NARROW = 92  # below this many columns intervals move out of the tables of models, profile and groups
+STACKED = 58  # below, not even three columns of numbers fit
 MOST_MODELS = 12
 MOST_GROUPS = 14
 MOST_PROFILE = 12
@@ -40,7 +41,8 @@ def print_audit(record: AuditRecord, console: Console) -> None:
     screen = _Screen(console)
     screen.paragraph(record.headline, style="bold")
     screen.blank()
-    screen.show(_outcomes(record, screen))
+    for table in _outcomes(record, screen):
+        screen.show(table)
     for table in _profiles(record, screen):
         screen.show(table)
     screen.show(_models(record, screen))
@@ -58,7 +60,8 @@ class _Screen:
     def __init__(self, console: Console) -> None:
         self.console = console
         self.narrow = console.width < NARROW
-        self.bar_length = 10 if console.width < 70 else 20
+        self.stacked = console.width < STACKED
+        self.bar_length = 0 if self.stacked else 10 if console.width < 70 else 20
         self.encoding = console.encoding or "utf-8"
         unicode = self._encodes("█│") and not console.legacy_windows
         self.full, self.mark = ("█", "│") if unicode else ("#", "|")
@@ -114,7 +117,8 @@ class _Screen:
             table.add_column(
                 Text(self.text(column)),
                 justify="left" if index == 0 else "right",
-                no_wrap=index > 0,
+                # Where there is no room, a number goes on in the next line: better than being cut.
+                no_wrap=index > 0 and not self.stacked,
                 min_width=10 if index == 0 else None,
                 overflow="fold",
             )
@@ -141,11 +145,23 @@ class _Screen:
         return "".join(cells).rstrip()
 
 
-def _outcomes(record: AuditRecord, screen: _Screen) -> Table:
-    """Return the three outcomes, one column each; on a narrow terminal the intervals stand beneath."""
-    outcomes = (record.systemic_failure, record.consistent_success, record.homogeneous_outcomes)
+def _outcomes(record: AuditRecord, screen: _Screen) -> list[Table]:
+    """Return the three outcomes, a column each, or a table each where a terminal is too narrow for three."""
+    named = {
+        "all fail": record.systemic_failure,
+        "none fails": record.consistent_success,
+        "either": record.homogeneous_outcomes,
+    }
+    if screen.stacked:
+        return [_outcome_table(record, screen, {name: outcome}) for name, outcome in named.items()]
+    return [_outcome_table(record, screen, named)]
+
+
+def _outcome_table(record: AuditRecord, screen: _Screen, named: dict[str, Outcome]) -> Table:
+    """Return some outcomes, one column each; on a narrow terminal the intervals stand beneath."""
+    outcomes = tuple(named.values())
     title = "Outcomes" if record.provenance.census else "Outcomes, with 95 % intervals"
-    table = screen.table(title, "", "all fail", "none fails", "either")
+    table = screen.table(title, "", *named)
     screen.row(table, record.noun, *(words.count(outcome.count) for outcome in outcomes))
     lines: tuple[tuple[str, list[Statistic], str], ...] = (
         ("observed", [outcome.observed for outcome in outcomes], "percent"),
@@ -203,21 +219,19 @@ def _profiles(record: AuditRecord, screen: _Screen) -> list[Table]:
         others = words.listed([words.count(size) for size in sorted(sizes) if size != judged])
         title += f": the {people} judged by {judged} (those judged by {others} are in --html and --json)"
     columns = ["failed by", record.noun, "observed", "expected"]
-    table = screen.table(title, *columns, f"({screen.mark} expected)" if screen.bar_length > 10 else "")
-    table.columns[-1].justify = "left"
+    if not screen.stacked:
+        columns.append(f"({screen.mark} expected)" if screen.bar_length > 10 else "")
+    table = screen.table(title, *columns)
+    if not screen.stacked:
+        table.columns[-1].justify = "left"
     largest = max(max(row.expected or 0.0, row.observed.value or 0.0) for row in rows)
     kept = rows if len(rows) <= MOST_PROFILE else [*rows[: MOST_PROFILE // 2], *rows[-MOST_PROFILE // 2 :]]
     for index, row in enumerate(kept):
         if len(kept) < len(rows) and index == MOST_PROFILE // 2:
-            screen.row(table, "...", "", "", "", "")
-        screen.row(
-            table,
-            str(row.failed),
-            words.count(row.count),
-            words.number(row.observed),
-            words.expected(row.expected),
-            screen.bar(row.observed.value, row.expected, largest),
-        )
+            screen.row(table, "...", *[""] * (len(columns) - 1))
+        cells = [str(row.failed), words.count(row.count), words.number(row.observed), words.expected(row.expected)]
+        bar = [] if screen.stacked else [screen.bar(row.observed.value, row.expected, largest)]
+        screen.row(table, *cells, *bar)
     return [table]
 
 
