@@ -171,7 +171,7 @@ def test_other_numbers_of_judgements_are_told_in_words() -> None:
     assert "the 11,987 individuals judged by 3 (those judged by 2 are in --html and --json)" in text
 
 
-@pytest.mark.parametrize("width", [40, 50])
+@pytest.mark.parametrize("width", [25, 40, 50])
 def test_a_very_narrow_terminal_loses_no_label_and_no_number(width: int) -> None:
     wide, narrow = printed(samples.waimai(), 70), printed(samples.waimai(), width)
     assert all(len(line) <= width for line in narrow.splitlines())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["print_audit"]
 
 NARROW = 92  # below this many columns intervals move out of the tables of models, profile and groups
-STACKED = 58  # below, not even three columns of numbers fit
+STACKED = 58  # below, not even three columns of numbers fit, and tables become lists
 MOST_MODELS = 12
 MOST_GROUPS = 14
 MOST_PROFILE = 12
@@ -41,8 +41,7 @@ def print_audit(record: AuditRecord, console: Console) -> None:
     screen = _Screen(console)
     screen.paragraph(record.headline, style="bold")
     screen.blank()
-    for table in _outcomes(record, screen):
-        screen.show(table)
+    screen.show(_outcomes(record, screen))
     for table in _profiles(record, screen):
         screen.show(table)
     screen.show(_models(record, screen))
@@ -117,8 +116,7 @@ class _Screen:
             table.add_column(
                 Text(self.text(column)),
                 justify="left" if index == 0 else "right",
-                # Where there is no room, a number goes on in the next line: better than being cut.
-                no_wrap=index > 0 and not self.stacked,
+                no_wrap=index > 0,
                 min_width=10 if index == 0 else None,
                 overflow="fold",
             )
@@ -131,8 +129,23 @@ class _Screen:
         table.add_row(*(Text(self.text(cell)) for cell in cells))
 
     def show(self, table: Table) -> None:
-        self.console.print(table, highlight=False)
+        """Print a table; where there is no room for columns, a line a cell, so that nothing is cut."""
+        if self.stacked:
+            self._list(table)
+        else:
+            self.console.print(table, highlight=False)
         self.blank()
+
+    def _list(self, table: Table) -> None:
+        self.paragraph(str(table.title), style="bold")
+        heads = [str(column.header) for column in table.columns]
+        for cells in zip(*(column.cells for column in table.columns), strict=True):
+            label, *values = (str(cell) for cell in cells)
+            if label:
+                self.paragraph(f"{heads[0]} {label}".strip())
+            for head, value in zip(heads[1:], values, strict=True):
+                if value:
+                    self.paragraph(f"  {head}: {value}" if head else f"  {value}")
 
     def bar(self, observed: float | None, expected: float | None, largest: float) -> str:
         """Return a bar of the observed share with a stroke where the expected one would end."""
@@ -145,23 +158,11 @@ class _Screen:
         return "".join(cells).rstrip()
 
 
-def _outcomes(record: AuditRecord, screen: _Screen) -> list[Table]:
-    """Return the three outcomes, a column each, or a table each where a terminal is too narrow for three."""
-    named = {
-        "all fail": record.systemic_failure,
-        "none fails": record.consistent_success,
-        "either": record.homogeneous_outcomes,
-    }
-    if screen.stacked:
-        return [_outcome_table(record, screen, {name: outcome}) for name, outcome in named.items()]
-    return [_outcome_table(record, screen, named)]
-
-
-def _outcome_table(record: AuditRecord, screen: _Screen, named: dict[str, Outcome]) -> Table:
-    """Return some outcomes, one column each; on a narrow terminal the intervals stand beneath."""
-    outcomes = tuple(named.values())
+def _outcomes(record: AuditRecord, screen: _Screen) -> Table:
+    """Return the three outcomes, one column each; on a narrow terminal the intervals stand beneath."""
+    outcomes = (record.systemic_failure, record.consistent_success, record.homogeneous_outcomes)
     title = "Outcomes" if record.provenance.census else "Outcomes, with 95 % intervals"
-    table = screen.table(title, "", *named)
+    table = screen.table(title, "", "all fail", "none fails", "either")
     screen.row(table, record.noun, *(words.count(outcome.count) for outcome in outcomes))
     lines: tuple[tuple[str, list[Statistic], str], ...] = (
         ("observed", [outcome.observed for outcome in outcomes], "percent"),
