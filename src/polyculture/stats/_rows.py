@@ -21,6 +21,7 @@ __all__ = [
     "column_sums",
     "covariance",
     "degrees_of_freedom",
+    "degrees_of_totals",
     "log_sum",
     "make_rows",
     "row_codes",
@@ -263,14 +264,19 @@ def degrees_of_freedom(rows: Rows, influence: Floats, events: int | None = None)
     totals = cluster_totals(rows, influence)
     if totals is None or rows.clusters is None:
         return None
+    return degrees_of_totals(totals, rows.clusters, events)
+
+
+def degrees_of_totals(totals: Floats, clusters: int, events: int | None = None) -> float:
+    """Return the degrees of freedom of a sum of squared cluster totals; see `degrees_of_freedom`."""
     largest = float(np.abs(totals).max(initial=0.0))
-    if largest <= 0.0 or rows.clusters < 2:
-        return float(max(rows.clusters - 1, 1))
+    if largest <= 0.0 or clusters < 2:
+        return float(max(clusters - 1, 1))
     squares = (totals / largest) ** 2  # totals of the excess may be as small as E
     # The variance of a sum of squares, as observed; for normal totals it gives the number of clusters.
     relative = float((squares**2).sum()) / float(squares.sum()) ** 2 - 1.0 / totals.size
     relative -= 0.5 / events if events else 0.0
-    return max(2.0 / max(relative, 2.0 / (rows.clusters - 1)), 1.0)
+    return max(2.0 / max(relative, 2.0 / (clusters - 1)), 1.0)
 
 
 def take(rows: Rows, part: slice | Ints) -> Rows:

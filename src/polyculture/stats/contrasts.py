@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import gammaln, ndtr
 
 from polyculture.stats._gap import Gap, max_min_gap
-from polyculture.stats._rows import Floats, cluster_totals
+from polyculture.stats._rows import Floats, cluster_totals, degrees_of_totals
 from polyculture.stats.homogeneity import CENSUS, NOBODY, ONE_MODEL, estimate, observed_size
 from polyculture.stats.intervals import (
     Estimated,
@@ -22,6 +22,7 @@ from polyculture.stats.intervals import (
     mover_ratio_log,
     newcombe_difference,
     no_interval,
+    quantile,
     undefined,
     wilson,
 )
@@ -39,6 +40,14 @@ __all__ = [
 ]
 
 NO_EVENT_ELSEWHERE = "no event in the group compared with: the ratio does not exist"
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What clusters do to a difference of two shares: their correlation, and the factor that widens the interval."""
+
+    correlation: float = 0.0
+    widening: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -161,10 +170,10 @@ def contrast(one: Moments, other: Moments, *, census: bool = False) -> Contrast:
     )
     excess = _excess_difference(first.difference, second.difference, census)
     ratio_of_h = _homogenization_ratio(first.log10_ratio, second.log10_ratio, census)
-    shared = 0.0 if census else shared_correlation(one, other)
+    shared = _Shared() if census else _shared(one, other)
     return Contrast(
         _difference(one, other, first.observed, second.observed, shared),
-        _ratio(one.observed, _interval(first.observed), other.observed, _interval(second.observed), shared),
+        _ratio(one.observed, _interval(first.observed), other.observed, _interval(second.observed), shared.correlation),
         excess,
         ratio_of_h,
         *_test(one, other, first.observed, second.observed, shared),
@@ -187,13 +196,13 @@ def _exact(x1: int, n1: int, x2: int, n2: int) -> tuple[float, str]:
     return float(np.clip(p, 1e-15, 1.0)), "conditional exact mid-p"
 
 
-def _score(x1: float, n1: float, x2: float, n2: float, correlation: float = 0.0) -> tuple[float | None, str]:
+def _score(x1: float, n1: float, x2: float, n2: float, shared: _Shared = _Shared()) -> tuple[float | None, str]:
     pooled = (x1 + x2) / (n1 + n2)
     parts = pooled * (1.0 - pooled) / n1, pooled * (1.0 - pooled) / n2
-    variance = parts[0] + parts[1] - 2.0 * correlation * math.sqrt(parts[0] * parts[1])
+    variance = parts[0] + parts[1] - 2.0 * shared.correlation * math.sqrt(parts[0] * parts[1])
     if variance <= 0.0:
         return 1.0, "both rates are 0 or 1"
-    p = 2.0 * float(ndtr(-abs(x1 / n1 - x2 / n2) / math.sqrt(variance)))
+    p = 2.0 * float(ndtr(-abs(x1 / n1 - x2 / n2) / math.sqrt(variance) / shared.widening))
     return max(p, 1e-15), "score test with effective sizes"
 
 
@@ -210,13 +219,26 @@ def shared_correlation(one: Moments, other: Moments) -> float:
     float
         In [-1, 1]; 0 without clusters.
     """
+    return _shared(one, other).correlation
+
+
+def _shared(one: Moments, other: Moments) -> _Shared:
     sums1, sums2 = _event_totals(one), _event_totals(other)
     names1, names2 = one.rows.cluster_names, other.rows.cluster_names
     if sums1 is None or sums2 is None or names1 is None or names2 is None:
-        return 0.0
-    _, at1, at2 = np.intersect1d(names1, names2, assume_unique=True, return_indices=True)
-    spread = math.sqrt(float(sums1 @ sums1) * float(sums2 @ sums2))
-    return float(np.clip(sums1[at1] @ sums2[at2] / spread, -1.0, 1.0)) if spread > 0.0 else 0.0
+        return _Shared()
+    names = np.union1d(names1, names2)
+    totals = np.zeros((2, names.size))
+    totals[0, np.searchsorted(names, names1)] = sums1 / one.rows.total_weight
+    totals[1, np.searchsorted(names, names2)] = sums2 / other.rows.total_weight
+    spread = math.sqrt(float(totals[0] @ totals[0]) * float(totals[1] @ totals[1]))
+    if spread <= 0.0:
+        return _Shared()
+    correlation = float(np.clip(totals[0] @ totals[1] / spread, -1.0, 1.0))
+    degrees = degrees_of_totals(totals[0] - totals[1], names.size)
+    # As for the excess: t at the degrees that uneven clusters leave, and about the jackknife's variance.
+    ratio = quantile(clusters=degrees + 1.0) / quantile(clusters=names.size)
+    return _Shared(correlation, ratio * names.size / max(names.size - 1.0, 1.0))
 
 
 def _event_totals(moments: Moments) -> Floats | None:
@@ -224,26 +246,30 @@ def _event_totals(moments: Moments) -> Floats | None:
 
 
 def _test(
-    one: Moments, other: Moments, first: Estimated, second: Estimated, correlation: float
+    one: Moments, other: Moments, first: Estimated, second: Estimated, shared: _Shared
 ) -> tuple[float | None, str]:
     if first.low is None or second.low is None:
         return None, first.reason or second.reason
     if one.rows.plain and other.rows.plain:
         return two_sample_p(one.events, one.n, other.events, other.n)
     sizes = observed_size(one), observed_size(other)
-    return _score(one.observed * sizes[0], sizes[0], other.observed * sizes[1], sizes[1], correlation)
+    return _score(one.observed * sizes[0], sizes[0], other.observed * sizes[1], sizes[1], shared)
 
 
-def _difference(one: Moments, other: Moments, first: Estimated, second: Estimated, correlation: float) -> Estimated:
+def _difference(one: Moments, other: Moments, first: Estimated, second: Estimated, shared: _Shared) -> Estimated:
     value = one.observed - other.observed
     if first.low is None or second.low is None:
         return Estimated(value, reason=first.reason or second.reason)
     sizes = observed_size(one), observed_size(other)
-    if correlation == 0.0:
+    if shared == _Shared():
         limits = newcombe_difference(one.observed * sizes[0], sizes[0], other.observed * sizes[1], sizes[1])
         return Estimated(value, *limits)
     parts = wilson(one.observed * sizes[0], sizes[0]), wilson(other.observed * sizes[1], sizes[1])
-    return Estimated(value, *mover_difference(one.observed, parts[0], other.observed, parts[1], correlation))
+    limits = mover_difference(one.observed, parts[0], other.observed, parts[1], shared.correlation)
+    if limits.low is None or limits.high is None:
+        return Estimated(value, *limits)
+    low, high = value - (value - limits.low) * shared.widening, value + (limits.high - value) * shared.widening
+    return Estimated(value, max(low, -1.0), min(high, 1.0), "MOVER with clusters, from Wilson's limits")
 
 
 def _ratio(p1: float, iv1: Interval, p2: float, iv2: Interval, correlation: float = 0.0) -> Estimated:
