@@ -12,7 +12,7 @@ WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast check format clean
+.PHONY: help demo test test-fast check format docs benchmarks clean
 
 help:
 	@echo "make demo       install, audit bundled real outcomes, say where the report is"
@@ -20,6 +20,8 @@ help:
 	@echo "make test-fast  the fast tier only (under 10 minutes)"
 	@echo "make check      format, lint, types, import layers, length of files"
 	@echo "make format     rewrite the files in the project's format"
+	@echo "make docs       write what the examples print now into the README and docs/"
+	@echo "make benchmarks measure what docs/benchmarks.md shows (15 minutes, 2 GB of disk for a while)"
 	@echo "make clean      remove .venv, reports and caches"
 
 $(VENV)/created:
@@ -60,6 +62,14 @@ check: $(VENV)/dev
 format: $(VENV)/dev
 	$(BIN)/ruff format src tests benchmarks
 	$(BIN)/ruff check --fix src tests benchmarks
+
+docs: $(VENV)/dev
+	$(BIN)/python tests/refresh_docs.py
+
+benchmarks: $(VENV)/dev
+	$(BIN)/python benchmarks/speed_cli.py
+	$(BIN)/python benchmarks/speed_h.py
+	$(BIN)/python benchmarks/speed_tally.py
 
 clean:
 	rm -rf $(VENV) $(REPORTS) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build

@@ -21,21 +21,26 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from coverage_tables import write
 from polyculture.stats.contrasts import contrast
 from polyculture.stats.group_homogenization import group_homogenization
 from polyculture.stats.homogeneity import estimate, moments
 from polyculture.stats.independence import event_p_value
 
 SEED = 20261130
+SUBSET_SEED = 2
 ROOT = Path(__file__).resolve().parent.parent
 GROUP_SHARES = np.array([0.5, 0.3, 0.2])
 SHIFT = 0.3  # of the last group, on the normal scale, where groups differ
 FACTOR = 0.3  # share of the common factor in the latent variance of a failure
 CLUSTER = 0.1  # share of the cluster in it
 REPLICATES = 1000
+LARGE_REPLICATES = 600  # where N x k is above 1,000
+HEAVY_REPLICATES = 250  # where N x k is above 100,000
 # Figures that cost more are taken in the first replicates only.
-LIGHT = {"contrasts": 600, "groups": 400, "spread": 300}
-HEAVY = {"contrasts": 200, "groups": 100, "spread": 100}
+LIGHT = {"contrasts": 250, "groups": 150, "spread": 150}
+MORE_OF_GROUPS = 250
+HEAVY = {"contrasts": 100, "groups": 60, "spread": 60}
 
 INTERVALS = ("SF", "E", "excess", "H", "success_excess", "group_difference", "average", "uniform", "worst")
 CORRECTED = ("average_corrected", "uniform_corrected", "worst_corrected")
@@ -70,7 +75,7 @@ class Cell:
 
 
 def grid() -> Iterator[Cell]:
-    """Yield all cells, small ones first."""
+    """Yield all cells, cheap ones first."""
     for n in (200, 2000, 20000):
         for k in (3, 10, 50):
             for rates in RATES:
@@ -198,22 +203,18 @@ def replicate(cell: Cell, data: Data, rng: np.random.Generator, parts: frozenset
         cluster = None if data.cluster is None else data.cluster[rows]
         return moments(judged[rows], data.failed[rows], data.count[rows], cluster=cluster, event=event)
 
-    everyone = slice(None)
-    whole = part(everyone)
-    found = estimate(whole, count_label_errors=False)
-    success = estimate(part(everyone, "none_fail"), count_label_errors=False)
-    result: dict[str, Any] = {
-        "SF": found.observed,
-        "E": found.expected,
-        "excess": found.difference,
-        "H": found.ratio,
-        "success_excess": success.difference,
-    }
+    result: dict[str, Any] = {}
+    if "everyone" in parts:
+        whole = part(slice(None))
+        found = estimate(whole, count_label_errors=False)
+        result |= {"SF": found.observed, "E": found.expected, "excess": found.difference, "H": found.ratio}
+        success = estimate(part(slice(None), "none_fail"), count_label_errors=False)
+        result["success_excess"] = success.difference
+        if cell.law == "independent":
+            result["independence"] = event_p_value(whole, rng)[0]
     if "contrasts" in parts:
         result["group_difference"] = contrast(part(data.group == 2), part(data.group == 0)).difference
         result["group_contrast"] = contrast(part(data.null_group == 2), part(data.null_group == 0)).p_value
-    if cell.law == "independent":
-        result["independence"] = event_p_value(whole, rng)[0]
     if "groups" in parts:
         shares = _homogenization(data, data.group, None)
         result |= {name: getattr(shares, name) for name in ("average", "uniform", "worst", *CORRECTED)}
@@ -225,24 +226,38 @@ def replicate(cell: Cell, data: Data, rng: np.random.Generator, parts: frozenset
 
 def _homogenization(data: Data, group: np.ndarray, rng: np.random.Generator | None) -> Any:
     return group_homogenization(
-        np.ones_like(data.failed), data.failed, data.count, None, None, group, 3, data.cluster, rng, draws=399
+        np.ones_like(data.failed),
+        data.failed,
+        data.count,
+        None,
+        None,
+        group,
+        3,
+        data.cluster,
+        rng,
+        draws=99 if data.count.sum() <= 200 else 399,
     )
 
 
 # ---- a cell --------------------------------------------------------------------------------------------------
 
 
-def run(cell: Cell, replicates: int, seed: int = SEED) -> dict[str, Any]:
-    """Return the tallies of one cell."""
+def run(
+    cell: Cell, replicates: int, seed: int = SEED, *, every: bool = False, groups_only: bool = False
+) -> dict[str, Any]:
+    """Return the tallies of one cell; with ``every``, of all figures in all replicates."""
     # The seed of a cell depends on the cell alone, so that cells can be run in any order.
     rng = np.random.default_rng([seed, *(ord(c) for c in cell.key())])
     true, started = truth(cell), time.perf_counter()
-    heavy = cell.n * cell.k > 200_000
-    replicates = min(replicates, 400) if heavy else replicates
+    heavy = cell.n * cell.k > 100_000
+    if cell.n * cell.k > 1000:
+        replicates = min(replicates, HEAVY_REPLICATES if heavy else LARGE_REPLICATES)
     tallies: dict[str, dict[str, int]] = {}
     for number in range(replicates):
         data = simulate(cell, rng)
-        parts = frozenset(name for name, most in (HEAVY if heavy else LIGHT).items() if number < most)
+        limits = HEAVY if heavy else LIGHT
+        parts = {name for name, most in limits.items() if every or groups_only or number < most}
+        parts = frozenset(parts if groups_only else parts | {"everyone"})
         for name, found in replicate(cell, data, rng, parts).items():
             tally = tallies.setdefault(name, dict.fromkeys(("tried", "defined", "hit", "below", "above"), 0))
             tally["tried"] += 1
@@ -276,24 +291,55 @@ def main() -> None:
     parser.add_argument("--subset", action="store_true")
     parser.add_argument("--write-only", action="store_true")
     parser.add_argument("--replicates", type=int, default=REPLICATES)
+    parser.add_argument("--commit", default="unknown", help="of the code that was studied, for the table")
     parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results" / "coverage.jsonl")
     arguments = parser.parse_args()
     if arguments.subset:
         for cell in subset():
-            print(json.dumps(run(cell, min(arguments.replicates, 600))))
+            print(json.dumps(run(cell, min(arguments.replicates, 400), SUBSET_SEED, every=True)))
         return
     arguments.results.parent.mkdir(parents=True, exist_ok=True)
-    done = set()
-    if arguments.results.exists():
-        done = {json.loads(line)["key"] for line in arguments.results.read_text(encoding="utf-8").splitlines()}
+    arguments.results.touch()
     if not arguments.write_only:
-        for cell in grid():
-            if cell.key() in done:
-                continue
-            result = run(cell, arguments.replicates)
-            with arguments.results.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(result) + "\n")
-            print(cell.key(), result["seconds"], "s", flush=True)
+        for turn in (1, 2):
+            _take_turn(turn, arguments.replicates, arguments.results)
+    results = _merged(arguments.results)
+    missing = sum(1 for _ in grid()) - len(results)
+    write(results, missing=missing, seed=SEED, commit=arguments.commit, docs=ROOT / "docs")
+
+
+def _lines(results: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
+
+
+def _take_turn(turn: int, replicates: int, results: Path) -> None:
+    """Run the cells that are missing: all figures first, then more replicates of those of groups."""
+    done = {line["key"] for line in _lines(results) if line.get("turn", 1) == turn}
+    for cell in grid():
+        if cell.key() in done or (turn == 2 and cell.n * cell.k > 100_000):
+            continue
+        if turn == 1:
+            result = run(cell, replicates)
+        else:
+            result = run(cell, min(replicates, MORE_OF_GROUPS), SEED + 1, groups_only=True)
+        with results.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({**result, "turn": turn}) + "\n")
+        print(turn, cell.key(), result["seconds"], "s", flush=True)
+
+
+def _merged(results: Path) -> list[dict[str, Any]]:
+    """Add up the turns of each cell, in the order of the grid."""
+    merged: dict[str, dict[str, Any]] = {}
+    for line in sorted(_lines(results), key=lambda line: line.get("turn", 1)):
+        if line["key"] not in merged:
+            merged[line["key"]] = line
+            continue
+        own = merged[line["key"]]
+        own["seconds"] += line["seconds"]
+        for name, tally in line["tallies"].items():
+            before = own["tallies"].setdefault(name, dict.fromkeys(tally, 0))
+            own["tallies"][name] = {key: before[key] + number for key, number in tally.items()}
+    return [merged[cell.key()] for cell in grid() if cell.key() in merged]
 
 
 if __name__ == "__main__":

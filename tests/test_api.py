@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import polyculture as pc
-from polyculture.errors import InputError, UsageError
+from polyculture.errors import ColumnError, InputError, UsageError
 
 FRAME = pl.DataFrame(
     {
@@ -181,3 +181,11 @@ def test_a_file_that_goes_away_is_an_error_of_ours(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(InputError, match="removed while it was read"):
         pc.audit(outcomes)
+
+
+def test_a_misspelt_keyword_is_named_with_the_nearest() -> None:
+    frame = pl.DataFrame({"a": [1, 0], "b": [1, 1]})
+    with pytest.raises(UsageError, match=r"no keyword 'modles'.*Did you mean 'models'"):
+        pc.audit(frame, outcomes="failed", modles=["a", "b"])
+    with pytest.raises(ColumnError, match=r"Give a list: models=\['a', 'b'\]"):
+        pc.audit(frame, outcomes="failed", models="a,b")

@@ -5,6 +5,7 @@ One case an entry of the list that the project promises to refuse well. Random f
 
 from __future__ import annotations
 
+import csv
 import os
 import resource
 import signal
@@ -74,11 +75,11 @@ CASES = {
         name="o.parquet",
     ),
     "an id twice": Case(
-        "id,true,one,two\n7,a,a,b\n7,b,b,b\n8,a,a,a\n", ("repeated id", "'id'", "7"), (*LABEL, "--id", "id")
+        "id,true,one,two\n7,a,a,b\n7,b,b,b\n8,a,a,a\n", ("id repeated", "'id'", "7"), (*LABEL, "--id", "id")
     ),
     "an individual and model twice": Case(
         "id,model,said,true\n1,m,a,a\n1,m,b,a\n1,n,a,a\n2,m,a,a\n",
-        ("repeated individual and model", "'id' and 'model'", "'m'"),
+        ("individual and model repeated", "'id' and 'model'", "'m'"),
         ("--long", "--id", "id", "--model", "model", "--value", "said", "--label", "true"),
     ),
     "10,000 groups": Case(
@@ -251,8 +252,8 @@ def test_hostile_names_and_values_are_data(tmp_path: Path, shell: Callable[..., 
     assert "<script>alert" not in page
     assert "<b>group" not in page
     assert "{{ 7 * 7 }}" in page
-    listed = pl.read_csv(tmp_path / "out" / "f.csv", infer_schema=False)
-    assert set(HOSTILE) <= set(listed.columns)
+    with (tmp_path / "out" / "f.csv").open(encoding="utf-8", newline="") as file:
+        assert set(HOSTILE) <= set(next(csv.reader(file)))
     assert "\x1b" not in done.out
 
 

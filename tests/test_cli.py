@@ -132,7 +132,7 @@ def test_dry_run_says_what_was_understood_and_writes_nothing(table: Path, shell:
         "models: 3 ('pred_0', 'pred_1', 'pred_2')",
         "label: 'true'",
         "counts as failure: misclassified, that is: the model's answer differs from the label",
-        "group 'sex': 4 values, 25.0 % of rows missing, 25.0 % unknown or declined",
+        "group 'sex': 3 values, 25.0 % of rows missing, 25.0 % unknown or declined",
         "group 'age>=40': 2 values, 0.0 % of rows missing, 0.0 % unknown or declined",
     ):
         assert line in done.out.splitlines()
@@ -145,7 +145,7 @@ def test_dry_run_counts_what_is_left_out(tmp_path: Path, shell: Shell) -> None:
     done = shell("audit", path, "--label", "true", "--dry-run")
     assert "left out, no label: 1" in done.out
     assert "rows used: 2" in done.out
-    assert "empty cells of 'one': 1" in done.out
+    assert "empty cells of 'one': 1 (not judged)" in done.out
 
 
 def test_by_may_be_repeated_and_hold_commas(table: Path, shell: Shell) -> None:
@@ -265,6 +265,44 @@ def test_a_tally_takes_no_options_about_columns(table: Path, shell: Shell, tmp_p
     done = shell("audit", tmp_path / "t.tally", table)
     assert done.status == 2
     assert "is a Tally and" in done.err
+
+
+def test_a_tally_named_twice_is_refused_and_its_file_is_in_the_provenance(
+    table: Path, shell: Shell, tmp_path: Path
+) -> None:
+    saved = tmp_path / "t.tally"
+    shell("tally", table, "--label", "true", "--models", "pred_*", "-o", saved)
+    done = shell("audit", saved, saved)
+    assert done.status == 2
+    assert "counted twice" in done.err
+    inputs = audited(shell, saved)["provenance"]["inputs"]
+    assert [(one["name"], one["format"], len(one["sha256"])) for one in inputs] == [(str(saved), "Tally", 64)]
+
+
+def test_dry_run_says_what_is_in_a_tally(table: Path, shell: Shell, tmp_path: Path) -> None:
+    saved = tmp_path / "t.tally"
+    shell("tally", table, "--label", "true", "--models", "pred_*", "--by", "sex", "-o", saved)
+    done = shell("audit", saved, "--dry-run")
+    assert done.status == 0, done.err
+    assert "group 'sex': 3 values, 25.0 % of rows missing, 25.0 % unknown or declined" in done.out.splitlines()
+    assert "counts as failure: misclassified" in done.out.splitlines()
+
+
+def test_a_map_names_what_stands_on_the_command_line(table: Path, shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "m.toml").write_text('noun = "applicants"\n')
+    done = shell("audit", table, "--map", tmp_path / "m.toml")
+    assert done.status == 2
+    assert "--noun stands on the command line" in done.err
+
+
+def test_what_was_read_otherwise_is_said(shell: Shell, tmp_path: Path) -> None:
+    path = tmp_path / "o.csv"
+    path.write_text("one,two,three\n" + "1,0,\n0,1,\n" * 20)
+    warnings = audited(shell, path, "--outcomes", "failed", "--no-answer-values", "9")["provenance"]["warnings"]
+    assert warnings == [
+        "No cell holds '9', which was named as no answer.",
+        "Column 'three' is empty and was not taken for a model.",
+    ]
 
 
 def test_tally_needs_a_place(table: Path, shell: Shell) -> None:

@@ -37,6 +37,7 @@ def evaluate(text: str) -> list[bool | None]:
         ("n=1 or n=4", [True, False, False, True]),
         ("not n in [1, 2]", [False, False, True, True]),
         ("n not in [1,2]", [False, False, True, True]),
+        ("score in [1, 0.5]", [False, False, True, None]),
         ("n=1 or n=2 and n=3", [True, False, False, False]),
         ("(n=1 or n=2) and n=2", [False, True, False, False]),
         ("`my col`=true", [True, False, True, None]),

@@ -6,23 +6,24 @@ Calls are put together here; what is computed stands further down, what an Audit
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Mapping as TypeMapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
-from os import PathLike, fspath
-from pathlib import Path
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from polyculture._version import __version__
-from polyculture.errors import UsageError
+from polyculture.errors import UsageError, nearest
 from polyculture.outcomes import Mapping, Outcomes
 from polyculture.results import Audit, Kind, collecting, native_kind
+from polyculture.saved import saved_inputs, saved_tallies, source_paths
 from polyculture.understanding import Understanding
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
 
-    from polyculture.audit.records import AuditRecord, Provenance
+    from polyculture.audit.records import AuditRecord, InputFile, Provenance
     from polyculture.readers import Table
     from polyculture.tally import Tally
 
@@ -109,11 +110,14 @@ def read(
     """
     from polyculture.mapfile import read_map
 
-    given: dict[str, Any] = {**(read_map(map) if map is not None else {}), **mapping}
+    given: dict[str, Any] = {**(read_map(map) if map is not None else {}), **_known(mapping)}
     table = _table(source, encoding, progress)
     if table is None:
         return SourcedOutcomes(source, Mapping(**given), kind=native_kind(source))  # type: ignore[arg-type]
     names = [one.name for one in table.inputs]
+    fixed = table.mapping.get("outcomes")
+    if fixed is not None and given.get("outcomes", fixed) != fixed:
+        raise UsageError(f"In {names[0]} a 1 means {fixed}.", hint=f"Drop --outcomes {given['outcomes']}.")
     with collecting(table):
         return SourcedOutcomes(
             table.frame,
@@ -124,6 +128,18 @@ def read(
         )
 
 
+def _known(mapping: TypeMapping[str, Any]) -> TypeMapping[str, Any]:
+    """Refuse a keyword that is no field of Mapping, naming the nearest."""
+    fields = MappingOptions.__annotations__
+    for name in mapping:
+        if name not in fields:
+            raise UsageError(
+                f"There is no keyword {name!r}.",
+                hint=nearest(name, fields) or f"The keywords about columns are: {', '.join(fields)}.",
+            )
+    return mapping
+
+
 def _table(source: Any, encoding: str | None, progress: Progress | None) -> Table | None:
     """Open what has to be opened; None for a frame, which is there already."""
     from polyculture.readers import Table, open_sources
@@ -132,50 +148,12 @@ def _table(source: Any, encoding: str | None, progress: Progress | None) -> Tabl
         if progress is not None:
             progress(f"Reading {name}, {100 * done // max(total, 1)} %")
 
-    sources = _paths(source)
+    sources = source_paths(source)
     if sources:
         return open_sources(sources, encoding=encoding, progress=reading)
     if encoding is not None:
         raise UsageError("Only files have an encoding.", hint="Drop encoding=.")
     return source if isinstance(source, Table) else None
-
-
-def _paths(source: Any) -> list[str]:
-    """Return the sources that are paths, addresses or names; an empty list where it is anything else."""
-    if isinstance(source, str | PathLike):
-        return [fspath(source)]
-    if not isinstance(source, list | tuple):
-        return []
-    wrong = [one for one in source if not isinstance(one, str | PathLike)]
-    if wrong or not source:
-        what = f"A {type(wrong[0]).__name__} in a list" if wrong else "An empty list"
-        raise UsageError(f"{what} is no source.", hint="Give a list of paths, or one frame.")
-    return [fspath(one) for one in source]
-
-
-def saved_tallies(source: Any) -> list[str]:
-    """Return the sources if all of them are files that ``Tally.save`` wrote.
-
-    Raises
-    ------
-    UsageError
-        If only some of them are.
-    """
-    paths = [] if isinstance(source, Outcomes) else _paths(source)
-    saved = [path for path in paths if _is_saved_tally(Path(path))]
-    if saved and len(saved) < len(paths):
-        rest = next(path for path in paths if path not in saved)
-        raise UsageError(
-            f"{saved[0]!r} is a Tally and {rest!r} is not.", hint="Make a Tally of the rest too (polyculture tally)."
-        )
-    return saved
-
-
-def _is_saved_tally(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(40)[30:] == b"tally.json"  # the name of a zip's first entry begins at byte 30
 
 
 def tally(
@@ -202,6 +180,7 @@ def tally(
     if saved:
         if mapping or map is not None or encoding is not None:
             raise UsageError("A Tally says already what its columns mean.", hint="Drop the options about columns.")
+        saved_inputs(saved)  # refuses a Tally that is named twice
         return reduce(add, [Tally.load(path) for path in saved])
     known = _as_outcomes(source, map=map, encoding=encoding, progress=progress, **mapping)
     if progress is not None:
@@ -222,7 +201,7 @@ def _as_outcomes(
         return read(source, map=map, encoding=encoding, progress=progress, **mapping)
     if map is not None or encoding is not None:
         raise UsageError("Outcomes say already what their columns mean.", hint="Give map= and encoding= to read().")
-    return replace(source, mapping=replace(source.mapping, **mapping)) if mapping else source
+    return replace(source, mapping=replace(source.mapping, **_known(mapping))) if mapping else source
 
 
 def audit(
@@ -263,8 +242,12 @@ def audit(
     nulls : sequence of str, or "all"
         Models of chance to fit beside independence: strata, equicorrelated, rasch, 2pl, factors-1 to factors-3,
         classes-2 to classes-9, permutation, both-margins. The whole ladder takes some seconds.
-    map, encoding, progress, **mapping
+    map, encoding, progress
         As in `read`.
+    **mapping
+        What the columns mean, the fields of `Mapping`: id, label, models, by, snapshot, weight, count, cluster,
+        long, model, value, outcomes, failure, failed_when, pending, no_answer, no_answer_values, min_judged,
+        positive, max_groups.
     command : str
         The call as the provenance shows it.
 
@@ -291,12 +274,13 @@ def audit(
         if value < least:
             raise UsageError(f"{name}={value} is too small.", hint=f"Give {least} or more.")
     known: Outcomes | None = None
+    inputs: tuple[InputFile, ...] = ()
     if isinstance(source, Tally):
         if map is not None or encoding is not None or mapping:
             raise UsageError("A Tally says already what its columns mean.", hint="Drop the keywords about columns.")
         counted = source
-    elif saved_tallies(source):
-        counted = tally(source, map=map, encoding=encoding, **mapping)
+    elif saved := saved_tallies(source):
+        counted, inputs = tally(source, map=map, encoding=encoding, **mapping), saved_inputs(saved)
     else:
         known = _as_outcomes(source, map=map, encoding=encoding, progress=progress, **mapping)
         counted = tally(known, progress=progress)
@@ -304,7 +288,7 @@ def audit(
         progress("Estimating")
     from polyculture.audit import run  # after reading, so that a wrong file is refused without waiting for scipy
 
-    provenance = _provenance(counted, known, min_cell=min_cell, seed=seed, census=census, command=command)
+    provenance = _provenance(counted, known, inputs, min_cell=min_cell, seed=seed, census=census, command=command)
     record = run(
         counted,
         provenance=provenance,
@@ -331,29 +315,40 @@ def _with_suspect_keys(record: AuditRecord, known: Outcomes | None, counted: Tal
         return with_fields(record, suspect_keys=suspect_keys(known, counted, census=census))
 
 
-def understand(outcomes: Outcomes) -> Understanding:
-    """Look at outcomes in one cheap pass, and say how they were understood.
+def understand(outcomes: Outcomes | Tally) -> Understanding:
+    """Look at outcomes in one cheap pass (or at a Tally), and say how they were understood.
 
     Raises
     ------
     InputError
         If the data are not what the mapping says.
     """
+    from polyculture.tally import Tally
     from polyculture.understanding import understand as look
+    from polyculture.understanding import understand_tally
 
+    if isinstance(outcomes, Tally):
+        return understand_tally(outcomes)
     with collecting(getattr(outcomes, "table", None)):
         return look(outcomes)
 
 
 def _provenance(
-    counted: Tally, known: Outcomes | None, *, min_cell: int, seed: int, census: bool, command: str
+    counted: Tally,
+    known: Outcomes | None,
+    inputs: tuple[InputFile, ...],
+    *,
+    min_cell: int,
+    seed: int,
+    census: bool,
+    command: str,
 ) -> Provenance:
     from polyculture.audit.records import InputFile, Provenance
 
     table: Table | None = getattr(known, "table", None)
     frame = InputFile(name="a frame" if known is not None else "a Tally", format="frame", rows=counted.rows_read)
     return Provenance(
-        inputs=(frame,) if table is None else table.inputs,
+        inputs=inputs or ((frame,) if table is None else table.inputs),
         rows_read=counted.rows_read,
         rows_used=counted.rows_used,
         left_out=counted.left_out,
@@ -370,5 +365,21 @@ def _provenance(
         weighted=counted.weighted,
         clusters=counted.cluster_count,
         census=census,
-        warnings=() if table is None else table.warnings,
+        warnings=_warnings(counted, known, table),
     )
+
+
+def _warnings(counted: Tally, known: Outcomes | None, table: Table | None) -> tuple[str, ...]:
+    """Say what was read otherwise than the caller may think."""
+    found = list(table.warnings) if table is not None else []
+    if known is None:
+        return tuple(found)
+    said = {reason for reasons in counted.no_answer_reasons.values() for reason in reasons}
+    found += [
+        f"No cell holds {value!r}, which was named as no answer."
+        for value in known.mapping.no_answer_values
+        if value not in said and value.lower() != "null"
+    ]
+    if table is not None and known.mapping.models is None:
+        found += [f"Column {name!r} is empty and was not taken for a model." for name in table.empty]
+    return tuple(found)

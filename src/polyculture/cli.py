@@ -10,7 +10,9 @@ import errno
 import io
 import os
 import sys
+from _thread import interrupt_main
 from collections.abc import Sequence
+from threading import Timer
 from typing import TYPE_CHECKING
 
 from polyculture._version import __version__
@@ -23,12 +25,12 @@ __all__ = ["main"]
 
 FINE, WRONG_INPUT, INTERNAL, INTERRUPTED, BROKEN_PIPE = 0, 2, 70, 130, 141
 
-_COMMANDS = {
-    "audit": "Audit the outcomes of several models on the same individuals.",
-    "tally": "Count outcomes once and save the small tables that an audit needs.",
-    "panel": "Say how many independent votes several models, or judges, are worth.",
-    "datasets": "List the outcomes that come with polyculture.",
-    "schema": "Print the JSON Schema of a result.",
+_COMMANDS = {  # name -> what follows it, what it does
+    "audit": ("SOURCE... [OPTIONS]", "Audit the outcomes of several models on the same individuals."),
+    "tally": ("SOURCE... -o FILE [OPTIONS]", "Count outcomes once and save the small tables that an audit needs."),
+    "panel": ("SOURCE... [OPTIONS]", "Say how many independent votes several models, or judges, are worth."),
+    "datasets": ("[--json]", "List the outcomes that come with polyculture."),
+    "schema": ("audit", "Print the JSON Schema of a result."),
 }
 
 
@@ -42,8 +44,9 @@ def _app() -> App:
         help_format="plaintext",
         suppress_keyboard_interrupt=False,
     )
-    for name, summary in _COMMANDS.items():
-        app.command(f"polyculture.commands.{name}:{name}", name=name, help=summary)
+    for name, (words, summary) in _COMMANDS.items():
+        usage = f"Usage: polyculture {name} {words}"
+        app.command(f"polyculture.commands.{name}:{name}", name=name, help=summary, usage=usage)
     return app
 
 
@@ -64,6 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Unicode shows ? rather than a crash
+    hook, sys.unraisablehook = sys.unraisablehook, _interrupt_again
     try:
         status = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
@@ -74,7 +78,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The interpreter flushes stdout once more at exit; give it something that takes it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except SystemExit as ending:
+        # rich turns a broken pipe into exit status 1, which here means that a limit is broken.
+        if isinstance(ending.__context__, BrokenPipeError):
+            return BROKEN_PIPE
+        raise
+    finally:
+        sys.unraisablehook = hook
     return status
+
+
+def _interrupt_again(unraisable: sys.UnraisableHookArgs) -> None:
+    """Repeat an interrupt that fell into a place where Python can raise nothing, such as the lock of an import."""
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        Timer(0.01, interrupt_main).start()
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def _run(arguments: list[str]) -> int:

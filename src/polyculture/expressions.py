@@ -9,8 +9,9 @@ side of a comparison is a column, the right side a value; a bare word on the rig
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import narwhals as nw
 
@@ -24,6 +25,7 @@ __all__ = [
     "check_comparable",
     "columns_of",
     "compile",
+    "is_any",
     "parse",
 ]
 
@@ -321,13 +323,24 @@ def compile(expression: Expression, columns: Mapping[str, tuple[nw.Expr, object]
     return _compare(expression, column, dtype)
 
 
+def is_any(column: nw.Expr, values: Sequence[Any]) -> nw.Expr:
+    """Return whether a column holds one of some values, missing where it is missing.
+
+    Not ``is_in``, which in Polars refuses whole numbers for a column of floats.
+    """
+    found: nw.Expr = nw.lit(False) if not values else column == values[0]
+    for value in values[1:]:
+        found = found | (column == value)
+    return found
+
+
 def _compare(expression: Comparison, column: nw.Expr, dtype: object) -> nw.Expr:
     operator, value = expression.operator, expression.value
     if isinstance(value, tuple):
         for one in value:
             check_comparable(expression.column, dtype, one)
         known = [one for one in value if one is not None]
-        inside = column.is_in(known) if known else nw.lit(False)
+        inside = is_any(column, known)
         if None in value:
             inside = column.is_null() | inside
         return ~inside if operator == "not in" else inside

@@ -11,6 +11,7 @@ from polyculture.errors import UsageError
 
 if TYPE_CHECKING:
     import narwhals as nw
+    import polars as pl
 
 __all__ = ["check_ending", "write_listing"]
 
@@ -49,7 +50,7 @@ def write_listing(frame: nw.LazyFrame[Any], path: str | os.PathLike[str]) -> Non
     OutputError
         If the file cannot be written.
     """
-    from polyculture.report.files import output_error
+    from polyculture.files import output_error
 
     ending, target = check_ending(path), Path(path).resolve()
     rows = frame.to_native() if frame.implementation.is_polars() else frame.collect("polars").to_native().lazy()
@@ -59,9 +60,23 @@ def write_listing(frame: nw.LazyFrame[Any], path: str | os.PathLike[str]) -> Non
             if ending == ".parquet":
                 rows.sink_parquet(part)
             elif ending == ".csv":
-                rows.sink_csv(part)
+                rows.with_columns(_guarded(rows)).sink_csv(part)
             else:
                 rows.sink_ndjson(part)
             part.replace(target)
     except OSError as error:
         raise output_error(Path(path), error) from error
+
+
+def _guarded(rows: pl.LazyFrame) -> list[pl.Expr]:
+    """Return text columns in which no spreadsheet takes a cell for a formula, as in the tables of an audit."""
+    import polars as pl
+
+    from polyculture.files import FORMULA
+
+    texts = [name for name, dtype in rows.collect_schema().items() if dtype == pl.String]
+    starts = [pl.col(name).str.slice(0, 1).is_in(list(FORMULA)) for name in texts]
+    return [
+        pl.when(start).then(pl.concat_str(pl.lit("'"), pl.col(name))).otherwise(pl.col(name)).alias(name)
+        for name, start in zip(texts, starts, strict=True)
+    ]

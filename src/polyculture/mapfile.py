@@ -38,6 +38,7 @@ MAPPING_KEYS: dict[str, tuple[type, ...]] = {
     "positive": (str,),
     "max_groups": (int,),
 }
+_ELSEWHERE = ("encoding", "noun", "seed", "census", "correction", "min_cell", "json", "html", "tables", "failed_by_all")
 _LISTS = ("models", "by", "pending", "no_answer_values")
 _WORDS = {str: "text", bool: "true or false", int: "a whole number", list: "a list of texts"}
 
@@ -131,7 +132,8 @@ def _check(content: dict[str, Any], where: Path) -> dict[str, Any]:
     for key, value in content.items():
         name = key.replace("-", "_")
         if name not in MAPPING_KEYS:
-            hint = nearest(name, MAPPING_KEYS) or f"The keys are: {', '.join(MAPPING_KEYS)}."
+            known = nearest(name, MAPPING_KEYS) or f"The keys are: {', '.join(MAPPING_KEYS)}."
+            hint = f"--{name.replace('_', '-')} stands on the command line." if name in _ELSEWHERE else known
             raise UsageError(f"{where}: there is no key {key!r} in a column mapping.", hint=hint)
         if name in result:
             raise UsageError(f"{where}: {key!r} stands there twice.", hint="Keep one of them.")

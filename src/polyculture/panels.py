@@ -49,7 +49,7 @@ class Panel:
         OutputError
             If the file cannot be written.
         """
-        from polyculture.report.files import atomic_write
+        from polyculture.files import atomic_write
         from polyculture.report.json import record_json
 
         content = record_json(self.record)

@@ -340,7 +340,7 @@ class Audit:
         OutputError
             If the file cannot be written.
         """
-        from polyculture.report.files import atomic_write
+        from polyculture.files import atomic_write
         from polyculture.report.html import html
 
         atomic_write(path, html(self.record).encode())
@@ -354,7 +354,7 @@ class Audit:
         OutputError
             If the file cannot be written.
         """
-        from polyculture.report.files import atomic_write
+        from polyculture.files import atomic_write
         from polyculture.report.json import to_json
 
         content = to_json(self.record)

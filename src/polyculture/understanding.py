@@ -9,8 +9,11 @@ from polyculture.errors import first_few
 
 if TYPE_CHECKING:
     from polyculture.outcomes import Outcomes
+    from polyculture.tally import Tally
 
-__all__ = ["GroupShares", "Understanding", "understand"]
+__all__ = ["GroupShares", "Understanding", "understand", "understand_tally"]
+
+_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,10 @@ class Understanding:
     used: int
     left_out: dict[str, int]
     models: tuple[str, ...]
+    default_models: bool
     empty_cells: dict[str, int]
+    empty_means: str
+    answers: dict[str, list[tuple[str, int]]]
     label: str | None
     label_values: tuple[str, ...]
     rule: str
@@ -50,14 +56,20 @@ class Understanding:
             f"rows in: {self.rows:,}",
             f"rows used: {self.used:,}",
             *(f"left out, {reason}: {count:,}" for reason, count in self.left_out.items()),
-            f"models: {len(self.models):,} ({first_few(self.models, limit=10)})",
-            *(f"empty cells of {name!r}: {count:,}" for name, count in self.empty_cells.items()),
+            f"models: {len(self.models):,} ({first_few(self.models, limit=10)})"
+            + (", every fitting column that is not named otherwise" if self.default_models else ""),
+            *(f"empty cells of {name!r}: {count:,} ({self.empty_means})" for name, count in self.empty_cells.items()),
         ]
+        for name, counted in list(self.answers.items())[:_SHOWN]:
+            found.append(f"answers of {name!r}: " + ", ".join(f"{answer!r} {times:,}" for answer, times in counted))
+        if len(self.answers) > _SHOWN:
+            found.append(f"answers of {len(self.answers) - _SHOWN:,} more models: not shown")
         if self.label is not None:
             values = f" (values {' and '.join(map(repr, self.label_values))})" if self.label_values else ""
             found.append(f"label: {self.label!r}{values}")
         found += [f"{role}: {column!r}" for role, column in self.roles.items()]
-        found.append(f"counts as failure: {self.rule}, that is: {self.rule_in_words}")
+        words = f", that is: {self.rule_in_words}" if self.rule_in_words else ""
+        found.append(f"counts as failure: {self.rule}{words}")
         found += [f"threshold of {name!r}: {edge:g}" for name, edge in self.thresholds.items()]
         found.append(f"no answer counts as: {self.no_answer}")
         found.append(f"headline over individuals judged by at least: {self.min_judged} models")
@@ -87,7 +99,10 @@ def understand(outcomes: Outcomes) -> Understanding:
     InputError
         If the data are not what the mapping says.
     """
+    from polyculture.outcomes.answers import answer_counts, refuse_unsaid_value
+
     survey, mapping = outcomes.survey, outcomes.mapping
+    refuse_unsaid_value(outcomes)
     roles = ("id", "model", "value", "snapshot", "weight", "count", "cluster")
     return Understanding(
         source=outcomes.source,
@@ -95,6 +110,9 @@ def understand(outcomes: Outcomes) -> Understanding:
         used=survey.used,
         left_out=survey.left_out,
         models=outcomes.models,
+        default_models=mapping.models is None and not mapping.long,
+        empty_means=_empty_means(outcomes),
+        answers=answer_counts(outcomes),
         empty_cells={name: count for name, count in survey.nulls.items() if count},
         label=mapping.label,
         label_values=tuple(str(value) for value in survey.label_values),
@@ -106,6 +124,12 @@ def understand(outcomes: Outcomes) -> Understanding:
         roles={role: getattr(mapping, role) for role in roles if getattr(mapping, role) is not None},
         thresholds=outcomes.thresholds,
     )
+
+
+def _empty_means(outcomes: Outcomes) -> str:
+    if "null" not in [text.lower() for text in outcomes.mapping.no_answer_values]:
+        return "not judged"
+    return "no answer, counted as failed" if outcomes.mapping.no_answer == "failed" else "no answer, left out"
 
 
 def _groups(outcomes: Outcomes) -> tuple[GroupShares, ...]:
@@ -123,5 +147,42 @@ def _groups(outcomes: Outcomes) -> tuple[GroupShares, ...]:
         total = max(1, sum(rows for _, rows in shown))
         missing = sum(rows for value, rows in shown if value is None)
         unknown = sum(rows for value, rows in shown if value is not None and is_unknown(value))
-        found.append(GroupShares(group.name, len(shown), missing / total, unknown / total))
+        values_known = len({value for value, _ in shown if value is not None})
+        found.append(GroupShares(group.name, values_known, missing / total, unknown / total))
     return tuple(found)
+
+
+def understand_tally(tally: Tally) -> Understanding:
+    """Say what a Tally was made of; it holds counts only, so there are no answers to list."""
+    from polyculture.outcomes.groups import is_unknown
+
+    profile = tally.profile_table()
+    groups = []
+    for place, name in enumerate(tally.groups):
+        values = [tally.cells[cell][place] for cell in profile.cell.tolist()]
+        shown = list(zip(values, profile.count.tolist(), strict=True))
+        total = max(1, sum(count for _, count in shown))
+        missing = sum(count for value, count in shown if value is None)
+        unknown = sum(count for value, count in shown if value is not None and is_unknown(value))
+        known = len({value for value in values if value is not None})
+        groups.append(GroupShares(name, known, missing / total, unknown / total))
+    return Understanding(
+        source="a Tally",
+        rows=tally.rows_read,
+        used=tally.rows_used,
+        left_out=tally.left_out,
+        models=tally.models,
+        default_models=False,
+        empty_cells={},
+        empty_means="not judged",
+        answers={},
+        label=None,
+        label_values=(),
+        rule=tally.failure_rule,
+        rule_in_words="",
+        no_answer=tally.no_answer_policy,
+        min_judged=tally.min_judged,
+        groups=tuple(groups),
+        roles={},
+        thresholds=tally.thresholds,
+    )

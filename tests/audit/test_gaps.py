@@ -71,6 +71,73 @@ def test_selection_rates_leave_no_answers_out(audit_of_tally):
     assert found[1].demographic_parity_ratio.value == 0.0
 
 
+def test_who_was_selected_is_known_where_failure_is_a_decision(audit_of_tally):
+    import polars as pl
+
+    from polyculture.outcomes import Mapping, Outcomes
+    from polyculture.tally import Tally
+
+    rng = np.random.default_rng(5)
+    said = np.where(rng.random((300, 2)) < 0.4, "reject", "advance").astype(object)
+    said[:30, 0] = "error"
+    group = rng.choice(["x", "y", "z"], 300)
+    frame = pl.DataFrame({"a": said[:, 0].tolist(), "b": said[:, 1].tolist(), "g": group.tolist()})
+    for weighted in (False, True):
+        options = {"weight": "w"} if weighted else {}
+        table = frame.with_columns(w=pl.lit(1.0)) if weighted else frame
+        mapping = Mapping(
+            models=("a", "b"), failure="decision=reject", no_answer_values=("error",), by=("g",), **options
+        )
+        gap = audit_of_tally(Tally.of(Outcomes(table, mapping))).gaps[0]
+        for j, model in enumerate(gap.models):
+            rates = [
+                (said[(group == name) & (said[:, j] != "error"), j] == "advance").mean() for name in ("x", "y", "z")
+            ]
+            assert model.demographic_parity_difference.value == pytest.approx(max(rates) - min(rates))
+            assert model.demographic_parity_ratio.value == pytest.approx(min(rates) / max(rates))
+            assert model.demographic_parity_difference.low is not None
+            assert "two values" in model.equalized_odds_difference.reason
+        assert gap.selection == "not decided 'reject'"
+
+
+def test_with_two_groups_the_gap_is_their_contrast(audit):
+    rng = np.random.default_rng(6)
+    group = rng.choice(["a", "b"], 500)
+    failed = rng.random((500, 3)) < (0.5 + 0.2 * (group == "b"))[:, None]
+    for options in ({}, {"cluster": [i // 5 for i in range(500)]}, {"weight": rng.integers(1, 4, 500).tolist()}):
+        found = audit(failed, groups={"g": group.tolist()}, **options)
+        gap = found.gaps[0]
+        contrast = next(g.contrast for g in found.groups if g.by == gap.highest)
+        inverse = next(g.contrast for g in found.groups if g.by == gap.lowest)
+        for ours, theirs in (
+            (gap.systemic_failure_difference, contrast.difference),
+            (gap.systemic_failure_ratio, inverse.ratio),
+        ):
+            assert (ours.value, ours.low, ours.high) == pytest.approx((theirs.value, theirs.low, theirs.high))
+        assert gap.p_value == pytest.approx(contrast.p_value)
+    # The models' gaps are differences of two groups as well.
+    from polyculture.stats.intervals import newcombe_difference
+
+    model = audit(failed, groups={"g": group.tolist()}).gaps[0].models[0]
+    (x1, n1), (x2, n2) = sorted(
+        ((float(failed[group == name, 0].sum()), float((group == name).sum())) for name in ("a", "b")),
+        key=lambda pair: -pair[0] / pair[1],
+    )
+    wanted = newcombe_difference(x1, n1, x2, n2)
+    assert (model.failure_rate_difference.low, model.failure_rate_difference.high) == pytest.approx(wanted[:2])
+
+
+def test_two_groups_alike_have_a_gap_of_nothing(audit):
+    failed = np.array([[1, 1], [1, 0], [0, 0], [0, 1]] * 20, dtype=bool)
+    gap = audit(failed, groups={"g": ["a"] * 40 + ["b"] * 40}).gaps[0]
+    assert gap.systemic_failure_difference.value == 0.0
+    assert gap.systemic_failure_difference.low < 0 < gap.systemic_failure_difference.high
+    assert gap.highest != gap.lowest
+    never = audit(np.zeros((80, 2), bool), groups={"g": ["a"] * 40 + ["b"] * 40}).gaps[0]
+    assert never.systemic_failure_ratio.value is None
+    assert "0 in every group" in never.systemic_failure_ratio.reason
+
+
 def test_undefined_without_labels(audit):
     group, label, predicted, _ = decisions()
     model = audit(predicted != label[:, None], groups={"g": group.tolist()}).gaps[0].models[0]
@@ -121,7 +188,8 @@ def test_the_gap_that_shuffled_labels_show(audit):
 def test_shuffling_is_refused_where_individuals_come_in_clusters(audit):
     rng = np.random.default_rng(3)
     failed = rng.random((400, 2)) < 0.4
-    gap = audit(failed, groups={"g": ["a", "b"] * 200}, cluster=[i // 8 for i in range(400)]).gaps[0]
+    groups = [("a", "b", "c")[i % 3] for i in range(400)]
+    gap = audit(failed, groups={"g": groups}, cluster=[i // 8 for i in range(400)]).gaps[0]
     assert gap.expected_with_no_difference is None
     assert gap.p_value is None
     assert gap.systemic_failure_difference.low is not None

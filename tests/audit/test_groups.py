@@ -123,6 +123,52 @@ def test_excess_and_h_that_point_in_different_directions_are_flagged(audit):
     assert any("neither may be read alone" in note for note in found.notes)
 
 
+def test_signs_of_noise_are_not_flagged(audit):
+    # Excess and H point in different directions, but neither contrast is told from none.
+    rng = np.random.default_rng(9)
+    flagged = quiet = 0
+    for _ in range(40):
+        failed = rng.random((120, 2)) < rng.uniform(0.2, 0.6, 120)[:, None]
+        contrast = audit(failed, groups={"g": ["a", "b"] * 60}).groups[0].contrast
+        excess, ratio = contrast.excess_difference, contrast.homogenization_ratio
+        if excess.value * np.log(ratio.value) < 0:
+            clear = excess.low > 0 or excess.high < 0 or ratio.low > 1 or ratio.high < 1
+            flagged += contrast.signs_disagree
+            quiet += not clear
+            assert contrast.signs_disagree == clear
+    assert quiet > flagged
+
+
+def test_withheld_groups_have_no_part_in_group_homogenization(audit):
+    failed, _ = population(n=300)
+    groups = ["a"] * 150 + ["b"] * 121 + ["c"] * 29
+    found = audit(failed, groups={"g": groups}).group_homogenization
+    without = audit(failed[:271], groups={"g": groups[:271]}).group_homogenization
+    assert found.left_out == {"in groups of fewer than 30": 29}
+    assert (found.groups, found.individuals) == (2, 271)
+    assert found.uniform == without.uniform
+    assert found.worst_group == without.worst_group
+    every = audit(failed, groups={"g": groups}, min_cell=1).group_homogenization
+    assert (every.groups, every.left_out) == (3, {})
+
+
+def test_group_homogenization_is_over_the_individuals_of_the_headline(audit):
+    failed, _ = population(n=300)
+    judged = np.ones_like(failed)
+    judged[:40, 1:] = False
+    groups = ["a", "b"] * 150
+    found = audit(failed & judged, judged, groups={"g": groups})
+    kept = audit(failed[40:], groups={"g": groups[40:]})
+    homogenization = found.group_homogenization
+    assert homogenization.average == kept.group_homogenization.average
+    assert homogenization.individuals + sum(homogenization.left_out.values()) == 300
+    assert homogenization.left_out == {"judged by fewer than 2 models": 40}
+    assert found.notes[0] == (
+        "40 of 300 individuals were judged by fewer than 2 models and are not counted in the headline."
+    )
+    assert not any("fewer than 2 models" in note for note in kept.notes)
+
+
 def test_clusters_widen_intervals_and_few_clusters_have_none(audit):
     rng = np.random.default_rng(1)
     cluster = np.repeat(np.arange(40), 25)

@@ -65,19 +65,23 @@ def test_nobody_judged_by_two_models(audit):
     assert found.systemic_failure.observed.value is None
     assert found.profile == ()
     assert "nothing to report" in found.headline
-    # Products of group rates need no individual whom several models judged.
-    assert found.group_homogenization.uniform.value == pytest.approx(1.0)
-    assert found.group_homogenization.individuals == 200
+    # Products of group rates need no individual whom several models judged: on request everyone counts.
+    assert found.group_homogenization.uniform.value is None
+    assert found.group_homogenization.left_out == {"judged by fewer than 2 models": 200}
+    every = audit(np.ones((200, 4), bool), judged, groups={"g": ["a"] * 100 + ["b"] * 100}, min_judged=1)
+    assert every.group_homogenization.uniform.value == pytest.approx(1.0)
+    assert every.group_homogenization.individuals == 200
 
 
 def test_an_empty_group_is_no_error_rate(audit):
     # Model m1 judged nobody in group b: its product is undefined there, and certainly not 1.
     failed = np.array([[1, 1], [0, 0], [1, 0], [0, 1]] * 50 + [[1, 0], [0, 0]] * 50, dtype=bool)
+    failed = np.column_stack([failed, failed[:, 0]])
     judged = np.ones_like(failed)
     judged[200:, 1] = False
     found = audit(failed, judged, groups={"g": ["a"] * 200 + ["b"] * 100}).group_homogenization
     assert found.groups == 1
-    assert found.left_out == {"not judged by every model": 100}
+    assert found.left_out == {"in groups that not every model judged": 100}
     assert found.individuals == 200
     assert found.uniform.value == pytest.approx(1.0)
 

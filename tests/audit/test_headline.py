@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from polyculture.audit.headline import percent
+from polyculture.audit.words import percent
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from polyculture.audit.headline import percent
         (0.009999, "1.0 %"),
         (0.00351, "0.35 %"),
         (0.0000123, "0.0012 %"),
-        (1e-90, "less than 0.0001 %"),
+        (1e-90, "10^-90.0"),
     ],
 )
 def test_percent(share, text):

@@ -5,7 +5,21 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from polyculture.audit import frames, tables
+from polyculture.audit import Provenance, frames, tables
+
+PROVENANCE = Provenance(
+    inputs=(),
+    rows_read=0,
+    rows_used=0,
+    left_out={},
+    failure_rule="failed",
+    no_answer="failed",
+    min_judged=2,
+    min_cell=30,
+    version="0",
+    command="test",
+    seed=0,
+)
 
 
 def population(n=900, k=4, seed=0):
@@ -48,6 +62,41 @@ def test_independence_is_the_first_null(audit):
     assert null.systemic_failure == found.systemic_failure.expected
     assert null.excess == found.systemic_failure.difference
     assert null.p_value == found.systemic_failure.p_value
+
+
+def test_residual_degrees_of_freedom_need_one_table_of_patterns(audit):
+    failed, _ = population()
+    judged = np.ones_like(failed)
+    judged[:50, 0] = False
+    for found, why in (
+        (audit(failed & judged, judged), "not every model judged"),
+        (audit(np.random.default_rng(0).random((400, 21)) < 0.3), "more than 20 models"),
+    ):
+        assert found.nulls[0].residual_df is None
+        assert why in found.nulls[0].residual_df_reason
+    assert audit(failed).nulls[0].residual_df_reason == ""
+
+
+def test_the_rule_in_words_and_label_errors_only_where_there_may_be_labels(make_tally):
+    import msgspec.structs
+
+    from polyculture.audit import run
+
+    failed, groups = population()
+    tally = make_tally(failed, groups={"x": groups["x"]})
+    for rule, words, labels in (
+        ("decision=reject", "the model decided 'reject'", False),
+        ("score<0.5", "the model's score is below 0.5", False),
+        ("misclassified", "the model's answer differs from the label", True),
+        ("failed", "the outcome column is 1", True),
+        ("failed when status=no", "", True),
+    ):
+        provenance = msgspec.structs.replace(PROVENANCE, failure_rule=rule)
+        found = run(tally, provenance=provenance, noun="applicants")
+        assert found.noun == "applicants"
+        assert found.provenance.failure_rule_in_words == words
+        for outcome in (found.systemic_failure, found.groups[0].systemic_failure):
+            assert (outcome.label_errors is not None) == labels
 
 
 def test_independence_is_seldom_rejected_where_it_holds(audit):
@@ -134,3 +183,21 @@ def test_a_withheld_group_has_empty_columns(audit):
     assert withheld["status"] == "too few"
     assert withheld["systemic_failure_observed"] is None
     assert "systemic_failure" not in withheld
+
+
+def test_the_table_of_groups_has_headline_figures_and_no_table_has_empty_ones(audit):
+    failed, columns = population()
+    found = tables(audit(failed, groups=columns))
+    names = list(found["groups"][0])
+    assert {"systemic_failure_observed_low", "homogeneous_outcomes_ratio", "contrast_p_adjusted"} <= set(names)
+    assert not [name for name in names if name.endswith(("_method", "_reason")) or name in {"models", "profile"}]
+    assert not [name for name in names if "log10" in name or "ceiling" in name]
+    assert len(names) < 60
+    # The rest is there, a row a group and outcome.
+    outcomes = found["group_outcomes"]
+    assert len(outcomes) == 3 * len(found["groups"])
+    assert outcomes[0]["outcome"] == "systemic failure"
+    assert outcomes[0]["observed"] == found["groups"][0]["systemic_failure_observed"]
+    assert {"log10_ratio", "ceiling", "observed_method", "ratio_reason"} <= outcomes[0].keys()
+    assert found["group_contrasts"][0]["difference_method"]
+    assert "models" not in found["gaps"][0]

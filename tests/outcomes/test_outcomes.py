@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from polyculture.errors import ColumnError, InputError, PolycultureError, UsageError, ValueInDataError
-from polyculture.outcomes import Mapping, Outcomes
+from polyculture.outcomes import Mapping, Outcomes, survey
+from polyculture.outcomes.answers import answer_counts
 from polyculture.outcomes.groups import Group, is_unknown, parse_group
 from polyculture.tally import Tally
 
@@ -62,6 +63,33 @@ def test_left_out_rows_are_counted_by_reason() -> None:
 def test_models_by_default_are_the_columns_of_the_labels_type() -> None:
     assert Outcomes(TABLE, Mapping(id="who", label="y", by=("sex",))).models == ("p", "q")
     assert Outcomes(TABLE, Mapping(failure="score<1", by=("age",))).models == ("s1", "s2")
+
+
+def test_models_by_default_are_the_columns_that_hold_the_decision() -> None:
+    assert Outcomes(TABLE, Mapping(failure="decision=bad", by=("sex",))).models == ("y", "p", "q")
+    with pytest.raises(ColumnError, match="No column holds the decision 'worst'"):
+        _ = Outcomes(TABLE, Mapping(failure="decision=worst")).models
+
+
+@pytest.mark.parametrize(
+    ("mapping", "words"),
+    [
+        (
+            Mapping(failure="decision=goood", models=("p", "q")),
+            r"No model .* 'goood'.*Did you mean 'good'\? .*'good' \(3\)",
+        ),
+        (Mapping(failure="false-negative=Good", label="y", models=("p",)), r"No label .* 'Good'.*Did you mean 'good'"),
+    ],
+)
+def test_a_value_that_nobody_says_is_refused(mapping: Mapping, words: str) -> None:
+    with pytest.raises(ValueInDataError, match=words):
+        Tally.of(Outcomes(TABLE, mapping))
+
+
+def test_answers_are_counted_for_each_model() -> None:
+    counted = answer_counts(Outcomes(TABLE, Mapping(label="y", models=("p", "q"))))
+    assert counted == {"p": [("bad", 2), ("good", 2)], "q": [("bad", 2), ("good", 1)]}
+    assert answer_counts(Outcomes(TABLE, Mapping(failure="score<1", models=("s1",)))) == {}
 
 
 def test_without_candidates_the_columns_are_listed() -> None:
@@ -119,6 +147,11 @@ def test_long_thresholds_are_of_each_model() -> None:
     assert failing(mapping, table) == {"x": (3, 1), "y": (3, 1)}
 
 
+def test_without_an_id_the_list_names_rows() -> None:
+    failed = Outcomes(TABLE, Mapping(label="y", models=("p", "q"))).individuals_failed_by_all()
+    assert failed.collect().to_native().select("row", "p", "q").rows() == [(3, "bad", "bad")]
+
+
 @pytest.mark.parametrize("long", [False, True])
 def test_individuals_failed_by_all_are_listed_with_every_answer(long: bool) -> None:
     table = TABLE.select("who", "sex", "y", "p", "q").drop_nulls("y")
@@ -145,24 +178,34 @@ MAPPING: dict[str, Any] = {"outcomes": "failed", "models": ("a", "b"), "id": "id
 @pytest.mark.parametrize(
     ("columns", "change", "kind", "words"),
     [
-        ({"a": [0, 2, 1]}, {}, ValueInDataError, r"'a'.*other than 0, 1 and missing: row 2"),
+        ({"a": [0, 2, 1]}, {}, ValueInDataError, r"'a'.*other than 0, 1 and missing: row 2 \(2\)"),
         ({"a": [0.0, math.nan, 1.0]}, {}, ValueInDataError, "row 2"),
         ({"a": ["0", "1", "1"]}, {}, ColumnError, "holds text, but outcomes must be 0/1"),
         ({"a": [None, None, None]}, {}, ColumnError, "nothing but missing values"),
         ({"a": pl.Series([None] * 3, dtype=pl.Int64)}, {}, ColumnError, "nothing but missing values"),
-        ({"id": [1, 1, 2]}, {}, ValueInDataError, r"1 repeated id in column 'id'.*: 1\."),
+        ({"id": [1, 1, 2]}, {}, ValueInDataError, r"1 id repeated in column 'id'.*: 1\."),
         ({"w": [1.0, -1.0, 1.0]}, {"weight": "w"}, ValueInDataError, "on 1 rows: row 2"),
-        ({"w": [1.0, math.inf, math.nan]}, {"weight": "w"}, ValueInDataError, "on 2 rows: row 2, row 3"),
+        (
+            {"w": [1.0, math.inf, math.nan]},
+            {"weight": "w"},
+            ValueInDataError,
+            r"row 2 \(inf\), row 3 \(nan\)",
+        ),
         ({"w": [1, None, 1]}, {"weight": "w"}, ValueInDataError, "row 2"),
         ({"w": ["1", "2", "3"]}, {"weight": "w"}, ColumnError, "weight column 'w' holds text"),
         ({"n": [1.5, 2, 3]}, {"count": "n"}, ValueInDataError, "row 1"),
-        ({}, {"by": ("g",), "max_groups": 2}, ColumnError, "has 3 values, more than the 2 allowed"),
+        ({}, {"by": ("g",), "max_groups": 2}, ColumnError, "has 3 values or more, over the 2 allowed"),
         ({}, {"by": ("h",)}, ColumnError, "no column 'h' to group by"),
         ({}, {"by": ("quantiles(g, 4)",)}, ColumnError, "holds text, not numbers"),
         ({}, {"models": ("a", "bb")}, ColumnError, "no model 'bb'"),
         ({}, {"models": ("a", "a")}, UsageError, "named twice"),
         ({}, {"models": ("a", "id")}, UsageError, "as a model and as something else"),
         ({}, {"label": "nothing"}, ColumnError, "no column 'nothing'.*for label"),
+        ({"w": [1e300, 1, 1]}, {"weight": "w"}, ValueInDataError, "out of range"),
+        ({"w": [0, 0, 0]}, {"weight": "w"}, ValueInDataError, "0 on every row"),
+        ({"s": [{"x": 1}] * 3}, {"by": ("s",)}, ColumnError, "named for by, holds Struct"),
+        ({}, {"by": ("quantiles(a)",)}, UsageError, "no form of quantiles"),
+        ({}, {"min_judged": 3}, UsageError, "only 2 models"),
         ({"c": [1, None, 2]}, {"cluster": "c"}, ColumnError, "empty on some rows"),
     ],
 )
@@ -171,6 +214,12 @@ def test_bad_data_is_refused_with_place_and_mend(columns: dict, change: dict, ki
         Tally.of(Outcomes(table(**columns), Mapping(**{**MAPPING, **change})))
     assert isinstance(caught.value, PolycultureError)
     assert caught.value.hint
+
+
+def test_too_many_groups_below_the_first_rows_are_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(survey, "_FIRST_ROWS", 1)
+    with pytest.raises(ColumnError, match="has 3 values or more, over the 2 allowed"):
+        Tally.of(Outcomes(table(), Mapping(**MAPPING, by=("g",), max_groups=2)))
 
 
 @pytest.mark.parametrize(
@@ -187,7 +236,7 @@ def test_labels_and_answers_of_different_types_are_refused(label: list, answers:
 
 def test_a_repeated_pair_of_a_long_table_is_refused() -> None:
     rows = pl.DataFrame({"who": [1, 1], "m": ["x", "x"], "v": [1, 0]})
-    with pytest.raises(ValueInDataError, match=r"1 repeated individual and model.*\(1, 'x'\)"):
+    with pytest.raises(ValueInDataError, match=r"1 individual and model repeated.*\(1, 'x'\)"):
         Tally.of(Outcomes(rows, Mapping(long=True, id="who", model="m", value="v", outcomes="failed")))
 
 
@@ -195,6 +244,21 @@ def test_an_individual_of_two_groups_is_refused() -> None:
     rows = pl.DataFrame({"who": [1, 1], "m": ["x", "y"], "v": [1, 0], "g": ["a", "b"]})
     with pytest.raises(ValueInDataError, match="individual 1 has several values in column 'g'"):
         Tally.of(Outcomes(rows, Mapping(long=True, id="who", model="m", value="v", outcomes="failed", by=("g",))))
+
+
+def test_a_weight_of_0_counts_nobody_and_breaks_nothing() -> None:
+    rows = pl.DataFrame({"w": [0.0, 1.0, 2.0], "a": [1, 0, 1], "b": [1, 1, 0]})
+    patterns = Tally.of(Outcomes(rows, Mapping(outcomes="failed", weight="w"))).patterns
+    assert sorted(patterns.weight.tolist()) == [0.0, 1.0, 2.0]
+    assert patterns.count.tolist() == [1, 1, 1]
+
+
+def test_pandas_frames_of_mixed_types_or_repeated_names_are_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ColumnError, match="cannot be read column by column"):
+        Outcomes(pandas.DataFrame({"a": [1, "1"], "b": [0, 1]}), Mapping(outcomes="failed"))
+    with pytest.raises(ColumnError, match="cannot be read column by column"):
+        Outcomes(pandas.DataFrame([[1, 0]], columns=["a", "a"]), Mapping(outcomes="failed"))
 
 
 def test_no_rows_and_no_frame_are_refused() -> None:
@@ -219,6 +283,12 @@ def test_no_rows_and_no_frame_are_refused() -> None:
         {"outcomes": "failed", "by": ("a", "a")},
         {"outcomes": "failed", "count": "n", "weight": "w"},
         {"outcomes": "failed", "count": "n", "long": True},
+        {"outcomes": "failed", "by": 3},
+        {"outcomes": "failed", "by": [["g"]]},
+        {"outcomes": "failed", "models": [1, 2]},
+        {"outcomes": "failed", "min_judged": "2"},
+        {"outcomes": "failed", "id": 1},
+        {"outcomes": "failed", "long": "yes"},
     ],
 )
 def test_options_that_contradict_each_other_are_refused(options: dict) -> None:

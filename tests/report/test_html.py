@@ -11,7 +11,7 @@ import pytest
 import sample_records as samples
 from syrupy.assertion import SnapshotAssertion
 
-from polyculture.audit.records import AuditRecord
+from polyculture.audit.records import AuditRecord, undefined
 from polyculture.report.html import html, repr_html
 from polyculture.report.markup import Footnotes, number, prose
 
@@ -227,3 +227,101 @@ def test_numbers_in_html() -> None:
     assert str(number("-1.5 to -0.3 points")) == "−1.5 to −0.3 points"
     assert str(prose("2020-21 <b>")) == "2020-21 &lt;b&gt;"
     assert str(number("6.5 %")) == "6.5\u00a0%"
+
+
+def test_a_census_has_no_word_of_intervals_and_tests() -> None:
+    from test_terminal import census
+
+    page = re.sub(r"<style>.*?</style>|<svg.*?</svg>", "", html(census()), flags=re.S)
+    text = re.sub(r"<[^>]+>", " ", page)
+    assert "interval" not in text
+    assert not re.search(r"\bp\b|p-value", text)
+
+
+def test_individuals_have_the_name_that_they_were_given() -> None:
+    page = html(msgspec.structs.replace(samples.with_groups(), noun="<i>applicants"))
+    assert "&lt;i&gt;applicants judged by at least" in page
+    assert "Audit of 3 models on 11,987 &lt;i&gt;applicants" in page
+    assert "<i>" not in page
+    for head in re.findall(r"<thead>.*?</thead>|<caption.*?</caption>|<h[1-4].*?</h[1-4]>", page, flags=re.S):
+        assert "ndividual" not in head
+
+
+def test_the_failure_rule_is_shown_in_words() -> None:
+    source = samples.provenance(failure_rule="decision=reject", failure_rule_in_words="the model decided 'reject'")
+    page = html(samples.waimai(provenance=source))
+    assert 'the model decided &#39;reject&#39; <span class="faint">(decision=reject)</span>' in page
+    assert "<dt>Failure</dt><dd>Here: the model decided &#39;reject&#39;.</dd>" in page
+
+
+def test_what_nobody_failed_to_answer_is_not_told() -> None:
+    quiet = tuple(msgspec.structs.replace(model, no_answer=0) for model in samples.waimai().models)
+    page = html(samples.waimai(models=quiet, no_answer=None))
+    assert "<dt>No answer</dt>" not in page
+    assert PAGES["waimai"].count("<dt>No answer</dt>") == 2
+
+
+def test_label_errors_only_where_they_were_counted() -> None:
+    record = samples.waimai()
+    names = ("systemic_failure", "consistent_success", "homogeneous_outcomes")
+    without = {name: msgspec.structs.replace(getattr(record, name), label_errors=None) for name in names}
+    page = html(msgspec.structs.replace(record, **without))
+    assert "Label errors" not in page
+    assert "wrong label" not in page
+    assert PAGES["waimai"].count("Label errors") == 2
+
+
+def test_logarithms_are_folded() -> None:
+    part = section(PAGES["waimai"], "outcomes")
+    assert "log<sub>10</sub>" not in part[: part.index("<details>")]
+    assert part.count("log<sub>10</sub>") == 2
+
+
+def test_who_did_not_judge_is_named() -> None:
+    part = section(PAGES["unequal_sets"], "patterns")
+    assert "not judged by Google" in part
+    assert "did not judge" in part
+    assert "did not judge" not in section(PAGES["waimai"], "patterns")
+    assert "less than 1 %" not in section(PAGES["waimai"], "patterns").replace("\u00a0", " ")
+    record = samples.unequal_sets()
+    joint = msgspec.structs.replace(record.patterns[-1], failed=("Amazon", "Baidu"))
+    page = section(html(msgspec.structs.replace(record, patterns=(joint,))), "patterns")
+    assert 'Amazon and Baidu <span class="sub">not judged by Google</span>' in page
+
+
+def test_gaps_that_no_model_has_are_left_out_and_told_once() -> None:
+    part = section(PAGES["with_groups"], "gaps")
+    assert part.count("Equalized odds is not shown: labels have more than two values.") == 2
+    assert "Equalized odds: difference" not in part
+    assert "Demographic parity: difference" in part
+    gap = samples.gap(("age",), ("a", "b", "c"))
+    nothing = undefined("nobody was selected")
+    models = tuple(
+        msgspec.structs.replace(m, demographic_parity_difference=nothing, demographic_parity_ratio=nothing)
+        for m in gap.models
+    )
+    record = samples.waimai(gaps=(msgspec.structs.replace(gap, models=models),))
+    part = section(html(record), "gaps")
+    assert "Demographic parity is not shown: nobody was selected." in part
+    assert "compares how often" not in part
+
+
+def test_models_show_whom_they_did_not_judge() -> None:
+    assert "Not judged" not in section(PAGES["waimai"], "models")
+    fewer = msgspec.structs.replace(samples.waimai().models[0], judged=11_900)
+    record = samples.waimai(models=(fewer, *samples.waimai().models[1:]), judged_too_little={1: 13})
+    part = section(html(record), "models")
+    assert "Not judged" in part
+    assert '>11,900</td><td class="num">100</td>' in part
+
+
+def test_why_there_are_no_degrees_of_freedom_is_told() -> None:
+    null = msgspec.structs.replace(samples.waimai().nulls[0], residual_df=None, residual_df_reason="because")
+    assert "because" in section(html(samples.waimai(nulls=(null,))), "nulls")
+
+
+def test_two_models_are_both() -> None:
+    rows = samples.profile_rows([60, 30, 10], [0.55, 0.38, 0.07])
+    page = html(samples.waimai(profile=rows))
+    assert "both models failed 10.0" in page
+    assert "all 2" not in page

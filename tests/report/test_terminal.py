@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import msgspec
 import pytest
@@ -75,7 +76,7 @@ def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_groups_show_too_few_and_unknown() -> None:
     lines = printed(samples.with_groups(), 120).splitlines()
     assert any(line.startswith("very old ") and "too few" in line for line in lines)
-    assert any(line.startswith("(missing) (unknown)") and "9.0 %" in line for line in lines)
+    assert any(line.startswith("(missing) ") and "9.0 %" in line and "unknown" not in line for line in lines)
 
 
 def test_model_gaps_stand_beside_the_systemic_gap() -> None:
@@ -100,3 +101,82 @@ def test_warnings_and_the_other_reading_of_no_answer_are_told() -> None:
 def test_no_profile_and_no_models_are_no_trouble() -> None:
     record = msgspec.structs.replace(samples.waimai(), profile=(), models=())
     assert "775 of 11,987" in printed(record)
+
+
+def census() -> AuditRecord:
+    """Return a record as a census has it: no interval, no test."""
+    record = samples.with_groups()
+    plain = msgspec.to_builtins(record)
+
+    def without(value: object) -> object:
+        if isinstance(value, dict):
+            if {"value", "low", "high"} <= value.keys():
+                return {"value": value["value"], "low": None, "high": None, "reason": "census: no sampling uncertainty"}
+            tests = {"p_value", "p_adjusted", "profile_p_value", "spread_p_value", "expected_with_no_difference"}
+            return {key: None if key in tests else without(item) for key, item in value.items()}
+        return [without(item) for item in value] if isinstance(value, list | tuple) else value
+
+    plain = without(plain)
+    assert isinstance(plain, dict)
+    plain["provenance"] |= {"census": True, "command": "", "clusters": None}
+    plain["headline"], plain["notes"] = "775 of 11,987 reviews (6.5 %) were failed by all 3 models.", []
+    return msgspec.convert(plain, AuditRecord)
+
+
+def test_a_census_has_no_word_of_intervals_and_tests() -> None:
+    text = printed(census(), 120)
+    assert "Outcomes" in text
+    assert "interval" not in text
+    assert "p corr." not in text
+
+
+def test_individuals_have_the_name_that_they_were_given() -> None:
+    record = msgspec.structs.replace(samples.with_groups(), noun="applicants")
+    text = printed(record, 120)
+    assert "How many of 3 models fail each applicant" in text
+    assert "individual" not in text.split("Warning")[0]
+    assert [line.split()[1] for line in text.splitlines() if line.startswith("group ")] == ["applicants"] * 2
+
+
+def test_rows_have_both_names_of_what_they_show() -> None:
+    lines = printed(samples.waimai(), 120).splitlines()
+    assert any(line.startswith("difference (excess)") for line in lines)
+    assert any(line.startswith("ratio (H)") for line in lines)
+
+
+def test_no_line_breaks_before_a_per_cent_sign() -> None:
+    record = samples.waimai()
+    for width in range(40, 120):
+        assert not [line for line in printed(record, width).splitlines() if line.lstrip().startswith("%")]
+
+
+def test_conditions_and_their_opposites_are_shown_as_groups() -> None:
+    names = ("a", "b", "c")
+    groups = tuple(samples.group({"age>=40": value}, 300, 20, names) for value in ("false", "true"))
+    lines = printed(msgspec.structs.replace(samples.waimai(), groups=groups), 120).splitlines()
+    assert [line.split("  ")[0] for line in lines if line.startswith(("not ", "age"))] == ["not age>=40", "age>=40"]
+
+
+def test_who_was_not_judged_is_counted_by_model() -> None:
+    record = samples.waimai()
+    assert "not judged" not in printed(record)
+    fewer = msgspec.structs.replace(record.models[0], judged=11_900)
+    text = printed(msgspec.structs.replace(record, models=(fewer, *record.models[1:])))
+    line = next(line for line in text.splitlines() if line.startswith(fewer.name))
+    assert line.split()[1:4] == ["11,900", "2,114", "87"]
+
+
+def test_other_numbers_of_judgements_are_told_in_words() -> None:
+    text = " ".join(printed(samples.unequal_sets(), 200).split())
+    assert "the 11,987 individuals judged by 3 (those judged by 2 are in --html and --json)" in text
+
+
+@pytest.mark.parametrize("width", [25, 40, 50])
+def test_a_very_narrow_terminal_loses_no_label_and_no_number(width: int) -> None:
+    wide, narrow = printed(samples.waimai(), 70), printed(samples.waimai(), width)
+    assert all(len(line) <= width for line in narrow.splitlines())
+    for word in ("observed", "expected", "all fail", "none fails", "either"):
+        assert word in narrow
+    together = "".join(narrow.split())
+    for number in re.findall(r"\d[\d.,]*", wide):
+        assert number in together

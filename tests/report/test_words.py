@@ -18,7 +18,7 @@ from polyculture.report.texts import shorten, shorten_all, shown
         (1.0, "100 %"),
         (0.9997, "99.97 %"),
         (0.9996, "99.96 %"),
-        (0.99999, "99.9990 %"),
+        (0.99999, "99.999 %"),
         (0.1, "10.0 %"),
         (0.728, "72.8 %"),
         (1e-5, "0.0010 %"),
@@ -52,7 +52,7 @@ def test_the_ends_of_an_interval_differ_in_words(low: float, width: float) -> No
 def test_interval_words() -> None:
     assert words.interval(Statistic(value=0.0646, low=0.0604, high=0.0691)) == "6.0 to 6.9 %"
     assert words.interval(Statistic(value=0.064653, low=0.064601, high=0.064702)) == "6.460 to 6.470 %"
-    assert words.interval(Statistic(value=0.0, low=0.0, high=0.0062)) == "0 to 0.6 %"
+    assert words.interval(Statistic(value=0.0, low=0.0, high=0.0062)) == "0 to 0.62 %"
     assert words.interval(Statistic(value=0.061, low=0.057, high=0.066), "points") == "+5.7 to +6.6 points"
     assert words.interval(Statistic(value=0.083, low=0.071, high=0.096), "gap") == "7.1 to 9.6 points"
     assert words.interval(Statistic(value=18.4, low=17.1, high=None), "ratio") == "at least 17.1"
@@ -112,3 +112,46 @@ def test_shortened_names_fit(names: list[str], limit: int) -> None:
 def test_shortened_names_stay_apart() -> None:
     names = [f"organisation-{i % 7}/a-model-with-a-long-name-{i:02d}b-instruct" for i in range(60)]
     assert len(set(shorten_all(names, 24))) == 60
+
+
+@given(
+    st.floats(min_value=1e-5, max_value=0.9999),
+    st.floats(min_value=0.0, max_value=0.99),
+    st.floats(min_value=0.0, max_value=0.99),
+    st.sampled_from(["percent", "points", "gap", "ratio"]),
+)
+def test_a_number_and_its_interval_have_the_same_places(value: float, down: float, up: float, kind: str) -> None:
+    size = 1.0 if kind != "ratio" else 40.0
+    whole = Statistic(value=value * size, low=value * (1 - down) * size, high=(value + (1 - value) * up) * size)
+    numbers = [words.number(whole, kind), *words.interval(whole, kind).split(" to ")]
+    places = {
+        len(number.split()[0].partition(".")[2]) for number in numbers if number.split()[0] not in {"0", "+0", "100"}
+    }
+    assert len(places) == 1, numbers
+
+
+def test_ratios_above_and_below_ten_have_the_same_places() -> None:
+    assert words.statistic(Statistic(value=10.21, low=9.5, high=11.0), "ratio") == "10.2 (9.5 to 11.0)"
+    assert words.statistic(Statistic(value=9.5, low=8.0, high=12.31), "ratio") == "9.50 (8.00 to 12.31)"
+    assert words.statistic(Statistic(value=0.05, low=0.0003, high=0.12)) == "5.00 % (0.03 to 12.00 %)"
+
+
+def test_lists_and_all_models_in_words() -> None:
+    assert words.listed(["a", "b", "c"]) == "a, b and c"
+    assert words.listed([]) == ""
+    assert words.all_models(2) == "both models"
+
+
+def test_groups_of_conditions_and_of_truth_values() -> None:
+    assert words.by_words({"age>=40": "true"}) == "age>=40"
+    assert words.by_words({"sex": "f", "age>=40": "false"}) == "f · not age>=40"
+    assert words.by_words({"sex = f or age < 20": "false"}) == "not (sex = f or age < 20)"
+    assert words.by_words({"veteran": "true"}) == "veteran = true"
+    assert words.by_words({"age>=40": None}) == "(missing)"
+
+
+def test_the_headline_writes_numbers_as_the_report_does() -> None:
+    from polyculture.audit import headline
+
+    assert headline.number is words.number
+    assert headline.interval is words.interval

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from polyculture.stats import homogeneity, label_errors
 from polyculture.stats.homogeneity import Estimate, estimate, moments
 from polyculture.stats.intervals import jeffreys
 from polyculture.stats.poisson_binomial import pmf
@@ -153,6 +154,17 @@ def test_a_hundred_and_twenty_models_do_not_underflow(rng: np.random.Generator) 
     assert found.log10_ratio.value == pytest.approx(math.log10(3 / 500) - log_expected)
 
 
+def test_clusters_with_an_expectation_of_1e_200(rng: np.random.Generator) -> None:
+    failed = rng.random((400, 150)) < 0.05
+    failed[0] = True
+    failed[0, 0] = False
+    found = estimates(failed, cluster=np.arange(400) // 10)
+    assert found.log10_expected is not None
+    assert found.log10_expected < -190
+    assert found.difference.low is not None
+    assert found.difference.high == pytest.approx(found.observed.high)
+
+
 def test_a_thousand_models_say_the_ratio_as_a_logarithm(rng: np.random.Generator) -> None:
     failed = rng.random((200, 1000)) < 0.2
     failed[:2] = True
@@ -185,6 +197,44 @@ def test_no_event_is_one_sided_with_an_upper_limit() -> None:
     assert found.difference.high is not None
     assert found.difference.high < 0.0
     assert found.label_errors == 0
+
+
+def test_joint_failures_that_were_not_seen_are_possible() -> None:
+    """No individual is failed twice: the excess of consistent success may still be some joint failures."""
+    failed = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]])
+    found = estimates(failed, count=[3, 3, 3, 191], event="none_fail").difference
+    assert found.high is not None
+    assert found.value is not None
+    assert found.high - found.value == pytest.approx(1.96 * math.sqrt(2) / 200, rel=0.1)
+    assert "may be too narrow" in found.method
+    assert "narrow" not in estimates(failed, count=[5, 5, 5, 185], event="none_fail").difference.method
+    failure = estimates(failed, count=[3, 3, 3, 191]).difference
+    assert failure.high == pytest.approx(jeffreys(0, 200).high, rel=0.01)
+
+
+def test_correlation_is_not_taken_at_its_word_at_one_event() -> None:
+    """One model fails one individual, whom all others fail, by a chance of 1 in 6: no excess on that alone."""
+    failed = np.array([[1, 1, 1], [0, 1, 1], [0, 1, 0], [0, 0, 1], [0, 0, 0]])
+    m = moments(np.ones_like(failed), failed, [1, 32, 47, 47, 73])
+    found = estimate(m).difference
+    assert found.low is not None
+    assert found.low < 0.0
+    assert m.correlation > 0.5
+    assert homogeneity._shrunk_correlation(m) == pytest.approx(m.correlation / 2)
+    twenty = estimates(failed, count=[20, 640, 940, 940, 1460]).difference
+    assert twenty.low is not None
+    assert twenty.low > 0.0
+
+
+def test_uneven_clusters_widen_the_excess(rng: np.random.Generator) -> None:
+    failed = (rng.random((1200, 3)) < 0.3) | (rng.random(1200) < 0.1)[:, None]
+    even, uneven = (
+        np.arange(1200) % 40,
+        np.repeat(np.arange(40), [*[250] * 4, *[5] * 20, *[6] * 10, *[7] * 4, *[6] * 2]),
+    )
+    m = [moments(np.ones_like(failed), failed, np.ones(1200), cluster=cluster) for cluster in (even, uneven)]
+    assert m[1].degrees < m[0].degrees  # type: ignore[operator]
+    assert homogeneity._widening(m[1], 0.95) > homogeneity._widening(m[0], 0.95) > 1.0
 
 
 def test_everyone_failed_by_all() -> None:
@@ -269,6 +319,19 @@ def test_label_errors_are_the_first_number_at_which_nothing_is_left(event: Any) 
     first = next(m for m, low in enumerate(lows) if low is not None and low <= 0)
     assert found.label_errors == first
     assert 0 < first < events
+
+
+@pytest.mark.parametrize("event", ["all_fail", "none_fail"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_label_errors_from_sums_are_those_from_the_table(event: Any, weighted: bool, rng: np.random.Generator) -> None:
+    failed = (rng.random((300, 4)) < 0.3) | (rng.random(300) < 0.2)[:, None]
+    weight = rng.random(300) + 0.5 if weighted else np.ones(300)
+    m = moments(np.ones_like(failed), failed, np.ones(300), weight, weight**2, event=event)
+    by_sums, by_rows = label_errors._by_sums(m), label_errors._by_rows(m)
+    for share in (0.0, 0.2, 0.7):
+        one, other = by_sums(share), by_rows(share)
+        for name in ("observed", "log_expected", "var_log_expected", "correlation", "design_effect", "n_effective"):
+            assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-9), (name, share)
 
 
 def test_no_number_of_label_errors_changes_homogeneous_outcomes() -> None:

@@ -120,6 +120,57 @@ def test_clustered_variance_agrees_with_the_spread_over_new_samples(rng: np.rand
     assert np.mean(effects) == pytest.approx(np.var(shares), rel=0.2)
 
 
+def test_bias_of_log_expected_has_its_closed_form_and_its_size(rng: np.random.Generator) -> None:
+    f, n = np.linspace(0.05, 0.2, 8), 400
+    logs, biases = [], []
+    for _ in range(600):
+        failed = rng.random((n, 8)) < f
+        m = moments(np.ones_like(failed), failed, np.ones(n))
+        rates = failed.mean(axis=0)
+        assert m.bias_log_expected == pytest.approx(((1 - rates) / (n * rates)).sum() / 2)
+        logs.append(m.log_expected)
+        biases.append(m.bias_log_expected)
+    too_low = np.log(f).sum() - np.mean(logs)
+    assert too_low == pytest.approx(np.mean(biases), abs=4 * np.std(logs) / math.sqrt(600))
+    assert too_low > 0.05
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_bias_of_unequal_sets_weights_and_clusters_by_the_bootstrap(event: Any, rng: np.random.Generator) -> None:
+    """The mean of resampled log E is too low by the bias once more."""
+    judged = rng.random((150, 3)) < 0.8
+    judged[:, 0] = True
+    failed = judged & (rng.random((150, 3)) < [0.15, 0.2, 0.6])
+    cluster = np.arange(150) // 3
+    m = moments(judged, failed, np.ones(150), cluster=cluster, event=event)
+    logs = []
+    for draw in rng.multinomial(50, np.full(50, 1 / 50), 6000)[:, cluster].astype(float):
+        again = moments(judged, failed, draw, event=event)
+        if math.isfinite(again.log_expected):
+            logs.append(again.log_expected)
+    noise = np.std(logs) / math.sqrt(len(logs))
+    assert m.log_expected - np.mean(logs) == pytest.approx(
+        m.bias_log_expected, abs=4 * noise + 0.3 * m.bias_log_expected
+    )
+
+
+def test_degrees_of_freedom_of_clusters(rng: np.random.Generator) -> None:
+    def degrees(size: Any) -> float:
+        cluster = np.repeat(np.arange(60), size)
+        effect = rng.normal(0, 0.3, 60)[cluster]
+        failed = rng.normal(size=(len(cluster), 2)) + effect[:, None] > 0
+        found = moments(np.ones_like(failed), failed, np.ones(len(cluster)), cluster=cluster).degrees
+        assert found is not None
+        return found
+
+    even = degrees(np.full(60, 30))
+    uneven = degrees(np.r_[np.full(3, 400), np.full(57, 10)])
+    assert 25 < even <= 59
+    assert uneven < 12
+    plain = moments(np.ones((4, 2)), np.eye(4, 2), np.ones(4))
+    assert plain.degrees is None
+
+
 def test_without_an_event_a_cluster_is_one_observation() -> None:
     failed = np.zeros((100, 2), dtype=bool)
     failed[:10, 0] = failed[50:60, 1] = True

@@ -127,6 +127,15 @@ def test_any_number_of_models(models: int) -> None:
     assert tally.model_table().judged[0].tolist() == judged.sum(axis=0).tolist()
 
 
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.Float64])
+def test_outcomes_may_hold_a_value_for_no_answer(dtype: pl.DataType) -> None:
+    table = pl.DataFrame({"a": [0, 9, 1], "b": [1, 1, -1]}, schema={"a": dtype, "b": dtype})
+    tally = Tally.of(Outcomes(table, Mapping(outcomes="failed", no_answer_values=("9",), pending=("-1",))))
+    assert tally.model_table().failed.tolist() == [[2, 2]]
+    assert tally.model_table().judged.tolist() == [[3, 2]]
+    assert tally.model_table().no_answer.tolist() == [[1, 0]]
+
+
 def test_no_answer_is_kept_apart_and_read_both_ways() -> None:
     table = pl.DataFrame({"y": ["a", "a", "b"], "p": ["a", "error", "error"], "q": ["b", "a", None]})
     tally = Tally.of(Outcomes(table, Mapping(label="y", no_answer_values=("error",))))
@@ -140,12 +149,14 @@ def test_no_answer_is_kept_apart_and_read_both_ways() -> None:
     assert missing.with_no_answer("failed") == tally
 
 
-def test_an_empty_value_of_a_long_row_is_no_answer_and_an_absent_row_is_not_judged() -> None:
+@pytest.mark.parametrize(("silent", "judged", "no_answer"), [((), [2, 0], [0, 0]), (("null",), [2, 1], [0, 1])])
+def test_an_empty_value_of_a_long_row_is_read_as_in_a_wide_table(silent: tuple, judged: list, no_answer: list) -> None:
     table = pl.DataFrame({"who": [1, 1, 2], "model": ["p", "q", "p"], "said": ["a", None, "b"], "y": ["a", "a", "a"]})
-    tally = Tally.of(Outcomes(table, Mapping(long=True, id="who", model="model", value="said", label="y")))
-    assert tally.model_table().judged.tolist() == [[2, 1]]
-    assert tally.model_table().no_answer.tolist() == [[0, 1]]
-    assert tally.no_answer_reasons == {"q": {"empty": 1}}
+    mapping = Mapping(long=True, id="who", model="model", value="said", label="y", no_answer_values=silent)
+    tally = Tally.of(Outcomes(table, mapping))
+    assert tally.model_table().judged.tolist() == [judged]
+    assert tally.model_table().no_answer.tolist() == [no_answer]
+    assert tally.no_answer_reasons == ({"q": {"empty": 1}} if silent else {})
 
 
 def test_where_and_min_judged_restrict_individuals() -> None:
@@ -164,6 +175,13 @@ def test_binary_labels_become_a_label_class() -> None:
     assert sorted(tally.patterns.label_class.tolist()) == [0, 1]
     third = pl.DataFrame({"y": [0, 1], "a": [0, 2], "b": [1, 1], "g": ["x", "y"]})
     assert not Tally.of(Outcomes(third, Mapping(label="y", models=("a", "b"), by=("g",)))).binary_labels
+
+
+def test_answers_that_are_none_or_pending_leave_labels_two_valued() -> None:
+    table = pl.DataFrame({"y": ["a", "b"], "p": ["error", "b"], "q": ["b", "later"], "g": ["x", "y"]})
+    mapping = Mapping(label="y", models=("p", "q"), by=("g",), no_answer_values=("error",), pending=("later",))
+    assert Tally.of(Outcomes(table, mapping)).binary_labels
+    assert not Tally.of(Outcomes(table, dataclasses.replace(mapping, pending=()))).binary_labels
 
 
 def test_counts_stand_for_individuals() -> None:
@@ -263,8 +281,20 @@ def test_files_that_are_no_tally_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("hello")
     with pytest.raises(TallyError, match="no Tally"):
         Tally.load(tmp_path / "text")
-    with pytest.raises(OutputError, match="cannot be written"):
+    with pytest.raises(OutputError, match="there is no folder"):
         tally_from_matrix([[1, 0]]).save(tmp_path / "none" / "x.tally")
+
+
+def test_a_damaged_tally_is_refused_or_unchanged(tmp_path: Path) -> None:
+    tally, path = tally_from_matrix([[1, 0], [1, 1]]), tmp_path / "x.tally"
+    tally.save(path)
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        try:
+            assert Tally.load(path) == tally, place
+        except TallyError as refusal:
+            assert refusal.hint  # noqa: PT017
 
 
 def test_merging_patterns_is_idempotent() -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from polyculture.audit.settings import Settings
     from polyculture.audit.view import View
     from polyculture.stats.homogeneity import Moments
+    from polyculture.stats.intervals import Estimated
 
 # The two sets of cells that are compared: A against B and B against A are one test.
 Comparison = frozenset[tuple[int, ...]]
@@ -113,5 +114,12 @@ def _contrast(ours: Moments, rest: Moments, settings: Settings, *, sampled: bool
         p_value=number(found.p_value),
         p_adjusted=None,
         method=f"systemic failure against everyone else: {found.method}",
-        signs_disagree=bool(found.signs_disagree),
+        signs_disagree=bool(found.signs_disagree)
+        and (settings.census or _excludes(found.excess_difference, 0.0) or _excludes(found.homogenization_ratio, 1.0)),
     )
+
+
+def _excludes(contrast: Estimated, none: float) -> bool:
+    """Say whether the interval of a contrast leaves out "no difference": two signs of noise disagree half the time."""
+    low, high = contrast.low, contrast.high
+    return (low is not None and low > none) or (high is not None and high < none)

@@ -1,17 +1,25 @@
 """Records as tables: plain rows for CSV files and terminals, polars frames for notebooks.
 
-A Statistic becomes five columns: name, name_low, name_high, name_method, name_reason. Numbers are copied,
-never computed.
+A Statistic becomes five columns: name, name_low, name_high, name_method, name_reason; in the table of groups
+three, without method and reason. Numbers are copied, never computed.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 from msgspec import UNSET
 
-from polyculture.audit.records import AuditRecord, CollectionRecord, GroupRecord, Record, Statistic, SuspectKeysRecord
+from polyculture.audit.records import (
+    AuditRecord,
+    CollectionRecord,
+    GroupRecord,
+    Outcome,
+    Record,
+    Statistic,
+    SuspectKeysRecord,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +30,8 @@ Row = dict[str, Any]
 
 _SEPARATOR = " | "
 MISSING = "(missing)"
-_NESTED = ("systemic_failure", "consistent_success", "homogeneous_outcomes", "contrast")
+_OUTCOMES = ("systemic_failure", "consistent_success", "homogeneous_outcomes")
+_HEADLINE = ("count", "observed", "expected", "difference", "ratio")  # of each outcome, in the table of groups
 
 
 def flatten(record: Record, *, leave_out: Iterable[str] = (), prefix: str = "") -> Row:
@@ -52,10 +61,17 @@ def flatten(record: Record, *, leave_out: Iterable[str] = (), prefix: str = "") 
     skipped = set(leave_out)
     row: Row = {}
     for field in msgspec.structs.fields(record):
-        if field.name in skipped:
+        if field.name in skipped or _holds_records(field.type):
             continue
         row.update(_column(prefix + field.name, getattr(record, field.name)))
     return row
+
+
+def _holds_records(kind: Any) -> bool:
+    """Say whether a field is a tuple of records, also where it is empty: they are a table of their own."""
+    return any(isinstance(part, type) and issubclass(part, Record) for part in get_args(kind)) and (
+        getattr(kind, "__origin__", None) is tuple
+    )
 
 
 def _column(name: str, value: Any) -> Row:
@@ -64,8 +80,6 @@ def _column(name: str, value: Any) -> Row:
     if isinstance(value, Record):
         return flatten(value, prefix=f"{name}_")
     if isinstance(value, tuple):
-        if any(isinstance(part, Record) for part in value):
-            return {}
         return {name: _SEPARATOR.join(str(part) for part in value)}
     if isinstance(value, dict):
         return {name: _SEPARATOR.join(f"{k} = {MISSING if v is None else v}" for k, v in value.items())}
@@ -94,9 +108,10 @@ def tables(audit: AuditRecord) -> dict[str, list[Row]]:
     Returns
     -------
     dict of str to list of dict
-        The tables that hold something: models, profile, outcomes, patterns, groups, group_models,
-        group_profiles, group_homogenization, gaps, model_gaps, pairs, collection, recourse, near_duplicates,
-        tree, panel, panel_members, suspect_keys, suspect_key_items, nulls, judged_too_little, notes.
+        The tables that hold something: models, profile, outcomes, patterns, groups (headline figures only),
+        group_outcomes, group_contrasts, group_models, group_profiles, group_homogenization, gaps, model_gaps,
+        pairs, collection, recourse, near_duplicates, tree, panel, panel_members, suspect_keys, suspect_key_items,
+        nulls, judged_too_little, notes.
     """
     found: dict[str, list[Row]] = {
         "models": [flatten(model) for model in audit.models],
@@ -148,15 +163,40 @@ def _outcomes(audit: AuditRecord) -> list[Row]:
 
 def _group_tables(groups: Sequence[GroupRecord]) -> dict[str, list[Row]]:
     columns = list(dict.fromkeys(column for group in groups for column in group.by))
-    found: dict[str, list[Row]] = {"groups": [], "group_models": [], "group_profiles": []}
+    names = ("groups", "group_outcomes", "group_contrasts", "group_models", "group_profiles")
+    found: dict[str, list[Row]] = {name: [] for name in names}
     for group in groups:
         key = group_columns(group.by, columns)
-        empty = [name for name in _NESTED if getattr(group, name) is None]
-        found["groups"].append({**key, **flatten(group, leave_out=["by", *empty])})
+        outcomes = {name: outcome for name in _OUTCOMES if (outcome := getattr(group, name)) is not None}
+        found["groups"].append({**key, **_headline_figures(group, outcomes)})
+        found["group_outcomes"] += [
+            {**key, "outcome": name.replace("_", " "), **flatten(outcome)} for name, outcome in outcomes.items()
+        ]
+        if group.contrast is not None:
+            found["group_contrasts"].append({**key, **flatten(group.contrast)})
         found["group_models"] += [{**key, **flatten(model)} for model in group.models]
         found["group_profiles"] += [{**key, **flatten(row)} for row in group.profile]
     found["groups"] = same_columns(found["groups"])
     return found
+
+
+def _headline_figures(group: GroupRecord, outcomes: Mapping[str, Outcome]) -> Row:
+    """Return a group's number and status, what leads each outcome, and the contrast, without methods and reasons."""
+    row: Row = {"individuals": group.individuals, "status": group.status}
+    for name, outcome in outcomes.items():
+        figures = flatten(outcome)
+        row |= {f"{name}_{key}": value for key, value in figures.items() if _leads(key)}
+    if group.contrast is not None:
+        row |= {
+            f"contrast_{key}": value
+            for key, value in flatten(group.contrast).items()
+            if not key.endswith(("_method", "_reason")) and key != "method"
+        }
+    return row
+
+
+def _leads(column: str) -> bool:
+    return column.removesuffix("_low").removesuffix("_high") in _HEADLINE
 
 
 def group_columns(by: Mapping[str, str | None], columns: Iterable[str]) -> Row:

@@ -1,7 +1,8 @@
 """Failure, selection, true and false positive rates of every model in every group, with joint limits.
 
 A selection is read off failure and label: an individual with a positive label who is not failed was selected,
-one with a negative label who is failed was selected too. Gaps are made of these rates in `gaps`.
+one with a negative label who is failed was selected too. Where failure is a decision, whoever got an answer and is
+not failed was selected. Gaps are made of these rates in `gaps`.
 """
 
 from __future__ import annotations
@@ -28,12 +29,17 @@ FAILURE, SELECTION, TRUE_POSITIVE, FALSE_POSITIVE = "failure", "selection", "tru
 
 @dataclass(frozen=True)
 class Rates:
-    """Rates of m models in G groups with limits that hold for all groups together; all arrays (G, m)."""
+    """Rates of m models in G groups; all arrays (G, m).
+
+    Limits hold for all groups together, but for two groups where the gap is their difference. ``events`` are counts
+    where individuals are plain.
+    """
 
     share: NDArray[np.float64]
     base: NDArray[np.int64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    events: NDArray[np.int64] | None = None
 
 
 def group_rates(everyone: View, groups: Sequence[Group]) -> dict[str, Rates]:
@@ -49,18 +55,21 @@ def group_rates(everyone: View, groups: Sequence[Group]) -> dict[str, Rates]:
     Returns
     -------
     dict of str to Rates
-        "failure", and where labels are two-valued "selection", "true positive" and "false positive". Answers that
-        were not given count as failures where the audit counts them so, and never as a selection or its absence.
+        "failure"; "selection" where labels are two-valued or failure is a decision; "true positive" and "false
+        positive" where labels are two-valued. Answers that were not given count as failures where the audit counts
+        them so, and never as a selection or its absence. Two groups have limits each by itself, more have joint ones.
     """
     from polyculture.stats.multiplicity import sidak_level
 
     flags = _Flags(everyone)
-    level = sidak_level(len(groups))
+    # The gap of two groups is their difference, which combines the plain limits of both.
+    level = 0.95 if len(groups) == 2 else sidak_level(len(groups))
     # Equalized odds look at two rates in each group.
     twice = sidak_level(2 * len(groups))
     found = {FAILURE: _rates(flags, FAILURE, groups, level)}
-    if everyone.tally.binary_labels:
+    if everyone.tally.selection:
         found[SELECTION] = _rates(flags, SELECTION, groups, level)
+    if everyone.tally.binary_labels:
         found[TRUE_POSITIVE] = _rates(flags, TRUE_POSITIVE, groups, twice)
         found[FALSE_POSITIVE] = _rates(flags, FALSE_POSITIVE, groups, twice)
     return found
@@ -76,9 +85,13 @@ class _Flags:
 
     def of(self, rate: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return (events, base), each (P, k) bool."""
-        patterns = self.everyone.tally.patterns
+        tally = self.everyone.tally
+        patterns = tally.patterns
         if rate == FAILURE:
             return patterns.failed, patterns.judged
+        if rate == SELECTION and not tally.binary_labels:
+            answered = patterns.judged & ~patterns.no_answer
+            return answered & ~patterns.failed, answered
         positive = (patterns.label_class == 1)[:, None]
         wanted = {
             SELECTION: patterns.label_class >= 0,
@@ -94,6 +107,10 @@ class _Flags:
         if rate == FAILURE:
             table = tally.model_table()
             return table.failed, table.judged
+        if rate == SELECTION and not tally.binary_labels:
+            table = tally.model_table()
+            silent = table.no_answer if tally.no_answer_policy == "failed" else 0
+            return table.judged - table.failed, table.judged - silent
         if rate == SELECTION:
             positive, negative = self.by_cell(TRUE_POSITIVE), self.by_cell(FALSE_POSITIVE)
             return positive[0] + negative[0], positive[1] + negative[1]
@@ -114,7 +131,7 @@ def _rates(flags: _Flags, rate: str, groups: Sequence[Group], level: float) -> R
         shown = np.stack([events[list(group.cells)].sum(axis=0) for group in groups])
         total = np.stack([base[list(group.cells)].sum(axis=0) for group in groups])
         design = Design(ratio(shown, total), total.astype(np.float64))
-        return Rates(design.share, total, *design_limits(design, total, level=level))
+        return Rates(design.share, total, *design_limits(design, total, level=level), shown)
     all_events, all_base = flags.of(rate)
     parts = []
     for group in groups:

@@ -1,7 +1,7 @@
 """The gaps between groups that a model-by-model audit looks at, beside the gap in systemic failure.
 
 Definitions are fairlearn's: largest minus smallest group, smallest over largest. Whether one group differs from
-everyone else is a matter for `contrasts`.
+everyone else is a matter for `contrasts`; with two groups the gap is their contrast, and has its interval.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ from polyculture.audit.settings import CENSUS
 from polyculture.audit.systemic_gap import systemic_gap
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from polyculture.audit.partition import Group
     from polyculture.audit.settings import Settings
     from polyculture.audit.view import View
+    from polyculture.stats.intervals import Interval
 
 ONE_GROUP = "fewer than two groups with enough individuals"
-NO_LABELS = "selections are known only where labels take two values and failures are misclassifications"
+NO_LABELS = "true and false positives are known only where labels take two values and failures are misclassifications"
+NO_SELECTION = "who was selected is known only where failure is a decision, or labels take two values"
 
 
 def gaps(view: View, everyone: View, settings: Settings) -> tuple[GapRecord, ...]:
@@ -50,14 +52,14 @@ def gaps(view: View, everyone: View, settings: Settings) -> tuple[GapRecord, ...
     Returns
     -------
     tuple of GapRecord
-        One a column, over its known groups of at least ``min_cell`` individuals.
+        One a column, over its known groups of at least ``min_cell`` individuals of the headline.
     """
     found = []
     for column in everyone.tally.groups:
         groups = [
             group
             for group in partition(everyone.tally, (column,)).groups
-            if not group.unknown and everyone.individuals(group.cells) >= max(settings.min_cell, 1)
+            if not group.unknown and view.individuals(group.cells) >= max(settings.min_cell, 1)
         ]
         systemic = systemic_gap(view, groups, settings, column)
         found.append(
@@ -104,11 +106,13 @@ def model_gaps(everyone: View, groups: Sequence[Group], settings: Settings) -> t
 
     def both(rate: str) -> tuple[list[Statistic], list[Statistic]]:
         if rate not in rates:
-            missing = [undefined(NO_LABELS)] * len(names)
+            missing = [undefined(NO_SELECTION if rate == SELECTION else NO_LABELS)] * len(names)
             return missing, missing
+        # Equalized odds are the worse of two gaps, which needs joint limits of two groups too.
+        pair = len(groups) == 2 and rate in {FAILURE, SELECTION}
         return (
-            differences(rates[rate], labels, rate, census=settings.census),
-            ratios(rates[rate], labels, rate, census=settings.census),
+            differences(rates[rate], labels, rate, census=settings.census, pair=pair),
+            ratios(rates[rate], labels, rate, census=settings.census, pair=pair),
         )
 
     failure, selection = both(FAILURE), both(SELECTION)
@@ -142,7 +146,7 @@ def _model_gap(name: str, figures: Sequence[Statistic]) -> ModelGap:
 
 
 def differences(
-    rates: Rates, labels: Sequence[str], what: str, *, census: bool = False, note: str = ""
+    rates: Rates, labels: Sequence[str], what: str, *, census: bool = False, note: str = "", pair: bool = False
 ) -> list[Statistic]:
     """Return the largest minus the smallest group's rate of each model.
 
@@ -158,30 +162,44 @@ def differences(
         Leave intervals out.
     note : str
         Appended to the method.
+    pair : bool
+        Whether these are two groups with limits each by itself.
 
     Returns
     -------
     list of Statistic
-        Limits: the largest rate lies between the largest lower and the largest upper limit of all groups, the
+        Of a pair the interval of the difference: the larger rate less the smaller, which may reach below 0. Else
+        joint limits: the largest rate lies between the largest lower and the largest upper limit of all groups, the
         smallest likewise, so that the gap's interval is wider than one of two groups chosen beforehand.
     """
     value = rates.share.max(axis=0) - rates.share.min(axis=0)
     low = np.maximum(rates.low.max(axis=0) - rates.high.min(axis=0), 0.0)
     high = rates.high.max(axis=0) - rates.low.min(axis=0)
-    return _with_limits(rates, labels, what, (value, low, high), census=census, note=note)
+    paired = _paired_difference if pair else None
+    return _with_limits(rates, labels, what, (value, low, high), census=census, note=note, paired=paired)
 
 
-def ratios(rates: Rates, labels: Sequence[str], what: str, *, census: bool = False, note: str = "") -> list[Statistic]:
+def ratios(
+    rates: Rates, labels: Sequence[str], what: str, *, census: bool = False, note: str = "", pair: bool = False
+) -> list[Statistic]:
     """Return the smallest over the largest group's rate of each model; see `differences`."""
     with np.errstate(invalid="ignore", divide="ignore"):
         value = rates.share.min(axis=0) / rates.share.max(axis=0)
         low = rates.low.min(axis=0) / rates.high.max(axis=0)
         high = np.fmin(rates.high.min(axis=0) / rates.low.max(axis=0), 1.0)
-    return _with_limits(rates, labels, what, (value, low, high), census=census, note=note)
+    paired = _paired_ratio if pair else None
+    return _with_limits(rates, labels, what, (value, low, high), census=census, note=note, paired=paired)
 
 
 def _with_limits(
-    rates: Rates, labels: Sequence[str], what: str, limits: tuple[np.ndarray, ...], *, census: bool, note: str
+    rates: Rates,
+    labels: Sequence[str],
+    what: str,
+    limits: tuple[np.ndarray, ...],
+    *,
+    census: bool,
+    note: str,
+    paired: Callable[[Rates, int], Interval] | None,
 ) -> list[Statistic]:
     from polyculture.stats.intervals import Interval
 
@@ -195,10 +213,43 @@ def _with_limits(
         elif census or np.isnan(rates.low[:, model]).any():
             reason = CENSUS if census else "a group has too few clusters for an interval"
             found.append(statistic(float(value), reason=reason))
+        elif paired is not None:
+            found.append(statistic(float(value), paired(rates, model), note=note))
         else:
             method = f"joint limits of {len(labels)} groups (Sidak)"
             found.append(statistic(float(value), Interval(float(low), float(high), method), note=note))
     return found
+
+
+def _paired_difference(rates: Rates, model: int) -> Interval:
+    """Return the interval of the higher rate less the lower of two groups."""
+    from polyculture.stats.intervals import Interval, mover_difference, newcombe_difference
+
+    most = int(np.argmax(rates.share[:, model]))
+    order = (most, 1 - most)
+    if rates.events is not None:
+        (x1, n1), (x2, n2) = ((float(rates.events[g, model]), float(rates.base[g, model])) for g in order)
+        return newcombe_difference(x1, n1, x2, n2)
+    (p1, one), (p2, other) = (
+        (float(rates.share[g, model]), Interval(float(rates.low[g, model]), float(rates.high[g, model]), ""))
+        for g in order
+    )
+    return mover_difference(p1, one, p2, other)
+
+
+def _paired_ratio(rates: Rates, model: int) -> Interval:
+    """Return the interval of the lower rate over the higher of two groups."""
+    from polyculture.stats.intervals import Interval, mover_ratio_log
+
+    most = int(np.argmax(rates.share[:, model]))
+    (p1, one), (p2, other) = (
+        (float(rates.share[g, model]), Interval(float(rates.low[g, model]), float(rates.high[g, model]), ""))
+        for g in (1 - most, most)
+    )
+    if p1 > 0:
+        return mover_ratio_log(p1, one, p2, other)
+    # No event in one of them: only how high its rate can be says something.
+    return Interval(0.0, float(rates.high[1 - most, model]) / p2, "upper limit of the rate of no event, one-sided")
 
 
 def worse(one: Statistic, other: Statistic, *, largest: bool) -> Statistic:

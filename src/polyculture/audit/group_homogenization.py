@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from polyculture.audit import words
 from polyculture.audit.partition import partition
 from polyculture.audit.proportion import from_estimated, number
 from polyculture.audit.records import GroupHomogenization
@@ -21,17 +22,18 @@ if TYPE_CHECKING:
 
 
 def homogenizations(
-    everyone: View, settings: Settings
+    view: View, everyone: View, settings: Settings
 ) -> tuple[GroupHomogenization | None, tuple[GroupHomogenization, ...]]:
     """Return group homogenization over all columns crossed, and by each column where there are several.
 
     Parameters
     ----------
+    view : View
+        The individuals of the headline, whose expected share the products are held against.
     everyone : View
-        All individuals, also those judged by one model: products of group rates need no individual whom
-        several models judged.
+        All individuals, to count those who are left out.
     settings : Settings
-        Seed and census.
+        Seed, smallest cell, census.
 
     Returns
     -------
@@ -40,42 +42,47 @@ def homogenizations(
     tuple of GroupHomogenization
         Empty with a single column.
     """
-    columns = everyone.tally.groups
+    tally = view.tally
+    columns = tally.groups
     if not columns:
         return None, ()
-    crossed = homogenization(everyone, partition(everyone.tally, columns), settings)
+    crossed = homogenization(view, everyone, partition(tally, columns), settings)
     if len(columns) == 1:
         return crossed, ()
-    each = (homogenization(everyone, partition(everyone.tally, (column,)), settings) for column in columns)
+    each = (homogenization(view, everyone, partition(tally, (column,)), settings) for column in columns)
     return crossed, tuple(each)
 
 
-def homogenization(everyone: View, groups: Partition, settings: Settings) -> GroupHomogenization:
+def homogenization(view: View, everyone: View, groups: Partition, settings: Settings) -> GroupHomogenization:
     """Return the group homogenization of one partition.
 
     Parameters
     ----------
-    everyone : View
-        All individuals.
+    view, everyone : View
+        The individuals of the headline, and all of them.
     groups : Partition
-        Groups with values that are not known are left out and counted.
+        Groups with values that are not known and groups below the smallest cell, whose figures are withheld, are
+        left out and counted.
     settings : Settings
-        Seed and census.
+        Seed, smallest cell, census.
 
     Returns
     -------
     GroupHomogenization
-        ``left_out`` counts individuals in groups that are not known, and in groups that a model did not judge.
+        ``left_out`` counts individuals by why they are part of no product; with ``individuals`` it sums to all.
     """
     from polyculture.stats.group_homogenization import group_homogenization
 
-    known = [group for group in groups.groups if not group.unknown]
-    place_of = np.full(len(everyone.tally.cells), -1, dtype=np.int64)
+    fewest = min(view.tally.min_judged, len(view.tally.models))
+    sizes = {group.cells: view.individuals(group.cells) for group in groups.groups}
+    least = max(settings.min_cell, 1)
+    known = [group for group in groups.groups if not group.unknown and sizes[group.cells] >= least]
+    place_of = np.full(len(view.tally.cells), -1, dtype=np.int64)
     for place, group in enumerate(known):
         place_of[list(group.cells)] = place
-    of_row = place_of[everyone.tally.patterns.cell]
+    of_row = place_of[view.tally.patterns.cell]
     inside = of_row >= 0
-    merged = merge(everyone.rows.take(inside), of_row[inside])
+    merged = merge(view.rows.take(inside), of_row[inside])
     rows = merged.rows
     found = group_homogenization(
         rows.judged,
@@ -90,14 +97,18 @@ def homogenization(everyone: View, groups: Partition, settings: Settings) -> Gro
         census=settings.census,
     )
     left_out = {
-        "group not known": everyone.individuals([c for g in groups.groups if g.unknown for c in g.cells]),
-        "not judged by every model": everyone.individuals([c for n in found.left_out for c in known[n].cells]),
+        f"judged by fewer than {words.plural(fewest, 'model')}": int(everyone.tally.profile_table().count.sum())
+        - sum(sizes.values()),
+        "group not known": sum(sizes[g.cells] for g in groups.groups if g.unknown),
+        f"in groups of fewer than {least:,}": sum(
+            size for g in groups.groups if not g.unknown and (size := sizes[g.cells]) < least
+        ),
+        "in groups that not every model judged": sum(sizes[known[n].cells] for n in found.left_out),
     }
     return GroupHomogenization(
         by=groups.columns,
         groups=found.groups,
-        individuals=everyone.individuals([c for group in known for c in group.cells])
-        - left_out["not judged by every model"],
+        individuals=sum(sizes[group.cells] for group in known) - sum(sizes[known[n].cells] for n in found.left_out),
         average=from_estimated(found.average),
         uniform=from_estimated(found.uniform),
         worst=from_estimated(found.worst),

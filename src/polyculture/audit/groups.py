@@ -65,15 +65,17 @@ def _group(view: View, everyone: View, group: Group, settings: Settings, *, deta
         record = GroupRecord(by=group.by, individuals=individuals, status=UNKNOWN if group.unknown else TOO_FEW)
         return GroupFigures(group, record, None)
     names = list(group.by.values())
-    systemic = measure(ours, "all_fail", settings, names)
+    systemic, success = (measure(ours, event, settings, names) for event in ("all_fail", "none_fail"))
     record = GroupRecord(
         by=group.by,
         individuals=individuals,
         status=UNKNOWN if group.unknown else REPORTED,
         systemic_failure=systemic.outcome,
-        consistent_success=measure(ours, "none_fail", settings, names).outcome,
+        consistent_success=success.outcome,
         homogeneous_outcomes=measure(ours, "same", settings, names).outcome,
-        profile=profile(ours, settings) if detailed else (),
+        profile=profile(ours, settings, systemic_failure=systemic.outcome, consistent_success=success.outcome)
+        if detailed
+        else (),
         models=group_models(everyone, group.cells, settings) if detailed else (),
     )
     return GroupFigures(group, record, systemic)

@@ -9,38 +9,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
+from polyculture.audit.words import all_models, expected, interval, number
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from polyculture.audit.records import Outcome, Statistic
-
-_SMALLEST = 1e-6  # shares below a ten-thousandth of a percent are not spelled out
-
-
-def percent(share: float, *, unit: bool = True) -> str:
-    """Write a share as a percentage: one decimal from 1 % on, two significant digits below.
-
-    Examples
-    --------
-    >>> percent(0.0646), percent(0.00351), percent(0.1), percent(0.0)
-    ('6.5 %', '0.35 %', '10.0 %', '0 %')
-    >>> percent(1e-90)
-    'less than 0.0001 %'
-    """
-    points = 100 * share
-    if share in (0.0, 1.0):
-        text = f"{points:.0f}"
-    elif share < _SMALLEST:
-        text = "less than 0.0001"
-    elif points < 0.9995:
-        decimals = 1
-        while points < 10.0**-decimals * 9.95 and decimals < 6:
-            decimals += 1
-        text = f"{points:.{decimals}f}"
-    else:
-        text = f"{points:.1f}"
-        text = f"{points:.2f}" if text == "100.0" else text
-    return f"{text} %" if unit else text
 
 
 def headline(
@@ -100,24 +74,22 @@ def headline(
 def _whom(models: int, *, complete: bool) -> str:
     if not complete:
         return "every model that judged them"
-    return "both models" if models == 2 else f"all {models:,} models"
+    return all_models(models)
 
 
 def _share(observed: Statistic, *, clusters: int | None, weighted: bool) -> str:
-    value = percent(observed.value or 0.0) + (" by weight" if weighted else "")
+    value = number(observed) + (" by weight" if weighted else "")
     over = f" over {clusters:,} clusters" if clusters is not None else ""
     if observed.low is not None and observed.high is not None:
-        low, high = percent(observed.low, unit=False), percent(observed.high)
-        return f"{value}, 95 % interval {low} to {high}{over}"
+        return f"{value}, 95 % interval {interval(observed)}{over}"
     reason = "" if observed.reason is UNSET else str(observed.reason)
     return value if not reason or reason.startswith("census") else f"{value}, no interval: {reason}"
 
 
 def _expected(systemic_failure: Outcome) -> str:
-    expected = systemic_failure.expected
-    if expected is None:
+    awaited, log10 = systemic_failure.expected, systemic_failure.log10_expected
+    if awaited is None:
         return "what would be expected if they failed independently is undefined"
-    log10 = systemic_failure.log10_expected
-    if expected == 0.0 and log10 is None:
+    if awaited == 0.0 and log10 is None:
         return "none would be expected if they failed independently, as a model failed nobody"
-    return f"{percent(expected)} would be expected if they failed independently"
+    return f"{expected(awaited, log10)} would be expected if they failed independently"

@@ -9,17 +9,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polyculture.audit.proportion import number
+from polyculture.audit.proportion import NOBODY, SAMPLED, number
 from polyculture.audit.records import NullRecord
+from polyculture.audit.rows import mask_keys
 from polyculture.audit.settings import CENSUS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from polyculture.audit.records import Outcome
+    from polyculture.audit.rows import Rows
     from polyculture.audit.settings import Settings
     from polyculture.audit.view import Slice
     from polyculture.stats.homogeneity import Moments
+
+MOST_STEPS = 30_000  # of drawing histograms, each some fifty microseconds; beyond, individuals are shuffled
+MOST_MODELS_OF_A_TABLE = 20  # 2^20 patterns are a million
 
 _QUESTION = {
     "all_fail": "systemic failure",
@@ -69,7 +74,7 @@ def independence_p(
     return number(p), method
 
 
-def profile_p(individuals: Slice, settings: Settings) -> float | None:
+def profile_p(individuals: Slice, settings: Settings) -> tuple[float | None, str]:
     """Test independent failures by the whole failure outcome profile.
 
     Parameters
@@ -81,16 +86,33 @@ def profile_p(individuals: Slice, settings: Settings) -> float | None:
 
     Returns
     -------
-    float or None
+    p : float or None
         None for a census, for weighted or clustered individuals (whose failures may not be dealt out one by
         one), and where there is nothing to test.
+    method : str
+        How, or why not.
     """
     from polyculture.stats.independence import profile_p_value
+    from polyculture.stats.profile_permutation import profile_p_by_permutation
 
     rows = individuals.rows
-    if settings.census or not rows.plain or not len(rows.count):
-        return None
-    return number(profile_p_value(rows.judged, rows.failed, rows.count, settings.generator("profile"))[0])
+    if settings.census:
+        return None, CENSUS
+    if not rows.plain:
+        return None, "failures of weighted or clustered individuals may not be dealt out one by one"
+    if not len(rows.count):
+        return None, NOBODY
+    test = profile_p_value if _steps(rows) <= MOST_STEPS else profile_p_by_permutation
+    p, method = test(rows.judged, rows.failed, rows.count, settings.generator("profile"))
+    return number(p), method if individuals.exact is None else f"{method}, {SAMPLED}"
+
+
+def _steps(rows: Rows) -> int:
+    """Count the steps of drawing histograms: for each judged set and model, the numbers of failures so far."""
+    if rows.complete:
+        return rows.models**2 // 2
+    starts = np.flatnonzero(np.diff(mask_keys(rows.judged), prepend=-1))
+    return int((rows.judged_by[starts] ** 2).sum()) // 2
 
 
 def independence(individuals: Slice, systemic_failure: Outcome) -> tuple[NullRecord, ...]:
@@ -108,20 +130,31 @@ def independence(individuals: Slice, systemic_failure: Outcome) -> tuple[NullRec
     tuple of NullRecord
         One record; none with a single model or nobody.
     """
-    rows = individuals.rows
     models = int(np.count_nonzero(individuals.judged))
     if models < 2 or systemic_failure.expected is None:
         return ()
-    # All patterns of k models are 2^k - 1 free numbers; beyond 62 models that says nothing.
-    free = 2**models - 1 - models if rows.complete and models <= 62 else None
+    reason = _no_residual(individuals, models)
     return (
         NullRecord(
             name="independence",
             parameters=models,
-            residual_df=free,
+            # All patterns of k models are 2^k - 1 free numbers.
+            residual_df=None if reason else 2**models - 1 - models,
+            residual_df_reason=reason,
             systemic_failure=systemic_failure.expected,
             excess=systemic_failure.difference,
             p_value=systemic_failure.p_value,
             method=systemic_failure.p_method,
         ),
     )
+
+
+def _no_residual(individuals: Slice, models: int) -> str:
+    """Return why independence has no residual degrees of freedom, or an empty string where it has."""
+    if individuals.exact is not None:
+        return "failure patterns are kept of a sample only"
+    if not individuals.rows.complete:
+        return "not every model judged every individual: the patterns of each set of models are a table of their own"
+    if models > MOST_MODELS_OF_A_TABLE:
+        return f"the patterns of more than {MOST_MODELS_OF_A_TABLE} models are far more than individuals"
+    return ""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from polyculture.audit.words import capital, count, number_of, one_of
 from polyculture.errors import first_few
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from polyculture.audit.records import GroupHomogenization, GroupRecord, ModelRecord, Outcome
+    from polyculture.audit.settings import Settings
     from polyculture.tally import Tally
 
 FEWEST_CLUSTERS = 10
@@ -23,7 +25,8 @@ def notes(
     systemic_failure: Outcome,
     groups: Sequence[GroupRecord],
     homogenization: Sequence[GroupHomogenization],
-    min_cell: int,
+    too_little: Mapping[int, int],
+    settings: Settings,
 ) -> tuple[str, ...]:
     """Write the notes of an audit.
 
@@ -35,8 +38,10 @@ def notes(
         Whether every model judged every individual.
     models, systemic_failure, groups, homogenization
         Records of the audit.
-    min_cell : int
-        Groups of fewer individuals have their figures withheld.
+    too_little : mapping of int to int
+        Individuals by number of models that judged them, where that is too small for the headline.
+    settings : Settings
+        Smallest cell, census, and what individuals are called.
 
     Returns
     -------
@@ -44,14 +49,30 @@ def notes(
         Whole sentences, the weightiest first.
     """
     return (
-        *_of_the_headline(tally, systemic_failure),
+        *_of_those_not_counted(tally, systemic_failure, too_little, settings.noun),
+        *_of_the_headline(tally, systemic_failure, settings.noun),
         *_of_models(models),
-        *_of_the_data(tally, complete=complete),
-        *_of_groups(groups, homogenization, min_cell=min_cell),
+        *_of_the_data(tally, settings, complete=complete),
+        *_of_groups(groups, homogenization, settings),
     )
 
 
-def _of_the_headline(tally: Tally, systemic_failure: Outcome) -> Iterator[str]:
+def _of_those_not_counted(
+    tally: Tally, systemic_failure: Outcome, too_little: Mapping[int, int], noun: str
+) -> Iterator[str]:
+    missing = sum(too_little.values())
+    if not missing:
+        return
+    least = min(tally.min_judged, len(tally.models))
+    whom = "no model" if least == 1 else f"fewer than {least} models"
+    was, is_ = ("was", "is") if missing == 1 else ("were", "are")
+    total = missing + systemic_failure.individuals
+    yield (
+        f"{count(missing)} of {number_of(total, noun)} {was} judged by {whom} and {is_} not counted in the headline."
+    )
+
+
+def _of_the_headline(tally: Tally, systemic_failure: Outcome, noun: str) -> Iterator[str]:
     if len(tally.models) == 1:
         yield "There is one model only: there is nothing to homogenize, and no baseline to hold it against."
         return
@@ -59,7 +80,7 @@ def _of_the_headline(tally: Tally, systemic_failure: Outcome) -> Iterator[str]:
         awaited = systemic_failure.individuals * systemic_failure.expected
         if awaited < 1:
             yield (
-                "Fewer than one individual would be expected to be failed by all models if they failed "
+                f"Fewer than one {one_of(noun)} would be expected to be failed by all models if they failed "
                 "independently: read the systemic failure rate and its excess first, the ratio H last."
             )
     yield (
@@ -86,40 +107,43 @@ def _of_models(models: Sequence[ModelRecord]) -> Iterator[str]:
         yield f"Models that judged nobody: {first_few(idle)}. They have no part in any figure."
 
 
-def _of_the_data(tally: Tally, *, complete: bool) -> Iterator[str]:
+def _of_the_data(tally: Tally, settings: Settings, *, complete: bool) -> Iterator[str]:
+    noun = settings.noun
+    one = one_of(noun)
     if not complete:
         yield (
-            "Not every model judged every individual. Each individual is held against its own set of models; "
+            f"Not every model judged every {one}. Each {one} is held against its own set of models; "
             "who was judged by whom is seldom random, and the figures do not correct for it."
         )
-    if tally.clustered:
+    if tally.clustered and not settings.census:
         clusters = tally.cluster_count or 0
         if clusters < FEWEST_CLUSTERS:
-            yield f"Individuals come in {clusters} clusters only: figures are descriptive and have no intervals."
+            yield f"The {noun} come in {clusters} clusters only: figures are descriptive and have no intervals."
         else:
-            yield f"Individuals come in {clusters:,} clusters; intervals and tests treat clusters as the sample."
+            yield f"The {noun} come in {clusters:,} clusters; intervals and tests treat clusters as the sample."
     if tally.weighted:
-        yield "Shares are by weight; numbers of individuals are counted without weights."
+        yield f"Shares are by weight; numbers of {noun} are counted without weights."
     if not tally.exact:
         yield (
             "There are too many failure patterns to keep all of them: what is marked sampled rests on "
-            f"{tally.sampled:,} individuals drawn evenly; rates, profiles and systemic failures count everyone."
+            f"{tally.sampled:,} {noun} drawn evenly; rates, profiles and systemic failures count everyone."
         )
         if tally.has_no_answer():
-            yield "The other reading of no answer is not shown: it needs the patterns of all individuals."
+            yield f"The other reading of no answer is not shown: it needs the patterns of all {noun}."
 
 
 def _of_groups(
-    groups: Sequence[GroupRecord], homogenization: Sequence[GroupHomogenization], *, min_cell: int
+    groups: Sequence[GroupRecord], homogenization: Sequence[GroupHomogenization], settings: Settings
 ) -> Iterator[str]:
     few = sum(group.status == "too few" for group in groups)
     if few:
         yield (
-            f"{few} of {len(groups)} groups and intersections have fewer than {min_cell} individuals: "
-            "their figures are withheld."
+            f"{few} of {len(groups)} groups and intersections {'has' if few == 1 else 'have'} fewer than "
+            f"{number_of(settings.min_cell, settings.noun)}: their figures are withheld."
         )
     if any(group.status == "unknown" for group in groups):
-        yield "Individuals whose group is missing, unknown or declined are shown and are part of no comparison."
+        whose = f"{capital(settings.noun)} whose group is missing, unknown or declined"
+        yield f"{whose} are shown and are part of no comparison."
     if any(group.contrast is not None and group.contrast.signs_disagree for group in groups):
         yield (
             "In some groups the excess points one way and the ratio H the other, compared with everyone else: "

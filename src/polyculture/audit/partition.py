@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from polyculture.audit.words import group_words
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -29,8 +31,8 @@ class Group:
 
     @property
     def label(self) -> str:
-        """Name the group for a reader, as in ``sex = female, age>=40 = true``."""
-        return ", ".join(f"{column} = {'(missing)' if v is None else v}" for column, v in self.by.items())
+        """Name the group for a reader, as in ``sex = female, not age>=40``."""
+        return group_words(self.by)
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,9 @@ class CellIndex:
     """
 
     def __init__(self, cell: NDArray[np.int64], cells: int) -> None:
-        self._order = np.argsort(cell, kind="stable")
+        # Stable sorts of short integers are linear; there are seldom more cells than they hold.
+        short = cell.astype(np.int16) if cells < np.iinfo(np.int16).max else cell
+        self._order = np.argsort(short, kind="stable")
         self._ends = np.searchsorted(cell[self._order], np.arange(cells + 1))
 
     def rows(self, cells: Sequence[int]) -> NDArray[np.int64]:

@@ -11,12 +11,17 @@ import numpy as np
 
 from polyculture.audit.records import Pattern
 from polyculture.audit.rows import mask_keys
-from polyculture.audit.sums import binned
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from polyculture.audit.rows import Rows
     from polyculture.audit.view import View
 
 MOST = 32  # all patterns of five models
+_TIED = 4096  # patterns of one weight that are put in order
 
 
 def patterns(view: View) -> tuple[tuple[Pattern, ...], str]:
@@ -41,27 +46,41 @@ def patterns(view: View) -> tuple[tuple[Pattern, ...], str]:
     total = float(rows.weight.sum())
     if not total:
         return (), ""
-    sets, which = np.unique(mask_keys(rows.judged), return_inverse=True)
-    set_share = binned(which, rows.weight, len(sets)) / total
-    order = np.argsort(-rows.weight, kind="stable")
-    # Ties in name order, so that the order of the models changes nothing; the last place may be tied too.
-    last = rows.weight[order[min(MOST, len(order)) - 1]]
-    candidates = order[: int(np.count_nonzero(rows.weight >= last))]
+    sets = mask_keys(rows.judged)
     found = []
-    for row in candidates[: 64 * MOST]:
+    for row in _most_frequent(rows, names):
         judged, failed = rows.judged[row], rows.failed[row]
         chance = float(np.prod(np.where(failed, rates, 1.0 - rates)[judged]))
         found.append(
             Pattern(
-                judged=tuple(name for name, has in zip(names, judged, strict=True) if has),
-                failed=tuple(name for name, has in zip(names, failed, strict=True) if has),
+                judged=_named(names, judged),
+                failed=_named(names, failed),
                 count=int(rows.count[row]),
                 share=float(rows.weight[row]) / total,
-                expected=float(set_share[which[row]]) * chance,
+                expected=float(rows.weight[sets == sets[row]].sum()) / total * chance,
             )
         )
-    found.sort(key=lambda pattern: (-pattern.share, sorted(pattern.failed), sorted(pattern.judged)))
-    return tuple(found[:MOST]), _note(len(order), exact=view.tally.exact, sampled=rows.individuals)
+    return tuple(found), _note(len(rows.count), exact=view.tally.exact, sampled=rows.individuals)
+
+
+def _most_frequent(rows: Rows, names: Sequence[str]) -> list[int]:
+    """Return the rows of the largest weights, those of equal weight by the names of who failed."""
+    least = float(np.partition(rows.weight, -MOST)[-MOST]) if len(rows.weight) > MOST else -1.0
+    above, tied = np.flatnonzero(rows.weight > least), np.flatnonzero(rows.weight == least)
+
+    def order(row: int) -> tuple[float, list[str], list[str]]:
+        return (
+            -float(rows.weight[row]),
+            sorted(_named(names, rows.failed[row])),
+            sorted(_named(names, rows.judged[row])),
+        )
+
+    # Of very many equal ones any few will do.
+    return [*sorted(above.tolist(), key=order), *sorted(tied[:_TIED].tolist(), key=order)][:MOST]
+
+
+def _named(names: Sequence[str], mask: NDArray[np.bool_]) -> tuple[str, ...]:
+    return tuple(name for name, has in zip(names, mask, strict=True) if has)
 
 
 def _note(distinct: int, *, exact: bool, sampled: int) -> str:

@@ -17,7 +17,7 @@ from polyculture.audit.sums import binned, row_counts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from polyculture.audit.records import Statistic
+    from polyculture.audit.records import Outcome, Statistic
     from polyculture.audit.rows import Rows
     from polyculture.audit.settings import Settings
     from polyculture.audit.view import Slice
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 _WORK = 3e8  # multiplications spent on the baseline of unequal judged sets before they are thinned out
 
 
-def profile(individuals: Slice, settings: Settings) -> tuple[ProfileRow, ...]:
+def profile(
+    individuals: Slice, settings: Settings, *, systemic_failure: Outcome, consistent_success: Outcome
+) -> tuple[ProfileRow, ...]:
     """Return the profile of some individuals with its baseline.
 
     Parameters
@@ -34,6 +36,9 @@ def profile(individuals: Slice, settings: Settings) -> tuple[ProfileRow, ...]:
         Those of the headline, or of a group.
     settings : Settings
         Whether this is a census.
+    systemic_failure, consistent_success : Outcome
+        Where all individuals are judged by equally many models, the ends of the profile are these outcomes,
+        and have their intervals.
 
     Returns
     -------
@@ -45,13 +50,16 @@ def profile(individuals: Slice, settings: Settings) -> tuple[ProfileRow, ...]:
     table = individuals.histogram
     expected = baseline(individuals)
     found: list[ProfileRow] = []
-    for judged in np.unique(table.judged):
+    sizes = np.unique(table.judged)
+    for judged in sizes:
         at = table.judged == judged
         count = np.zeros(judged + 1, dtype=np.int64)
         count[table.failed[at]] = table.count[at]
         weight = np.zeros(judged + 1)
         weight[table.failed[at]] = table.weight[at]
         observed = _observed(individuals, int(judged), count, weight, settings)
+        if len(sizes) == 1:
+            observed[0], observed[-1] = consistent_success.observed, systemic_failure.observed
         found += [
             ProfileRow(
                 judged=int(judged),
@@ -77,15 +85,18 @@ def baseline(individuals: Slice) -> dict[int, NDArray[np.float64]]:
     -------
     dict of int to (m + 1,) float64
         Means over the individuals judged by m models. With very many different sets of very many models an
-        even selection of the sets stands for all.
+        even selection of the sets stands for all; where a sample holds nobody judged by m, m models of the
+        mean rate do.
     """
     from polyculture.stats.poisson_binomial import pmf
 
     rows, rates = individuals.rows, np.nan_to_num(individuals.rates)
     if rows.complete:
         return {rows.models: pmf(rates)} if len(rows.count) else {}
-    _, first, which = np.unique(mask_keys(rows.judged), return_index=True, return_inverse=True)
-    weight = binned(which, rows.weight, len(first))
+    key = mask_keys(rows.judged)
+    # Rows come by judged set: a run is a set. Were a set in two runs, it would only be computed twice.
+    first = np.flatnonzero(np.diff(key, prepend=-1))
+    weight = np.add.reduceat(rows.weight, first) if len(first) else np.zeros(0)
     size = row_counts(rows.judged[first])
     sizes = np.unique(size)
     limit = max(int(_WORK / (rows.models * rows.models * len(sizes))), 16)
@@ -97,7 +108,9 @@ def baseline(individuals: Slice) -> dict[int, NDArray[np.float64]]:
         masks = rows.judged[first[sets]]
         own = np.broadcast_to(rates, masks.shape)[masks].reshape(len(sets), int(judged))
         found[int(judged)] = np.average(pmf(own), axis=0, weights=weight[sets])
-    return found
+    mean = float(np.average(rates, weights=individuals.judged))
+    missed = set(individuals.histogram.judged.tolist()) - found.keys()
+    return found | {judged: pmf(np.full(judged, mean)) for judged in missed}
 
 
 def _observed(

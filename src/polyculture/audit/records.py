@@ -68,7 +68,10 @@ class InputFile(Record, frozen=True, kw_only=True):
 
 
 class Provenance(Record, frozen=True, kw_only=True):
-    """Where the numbers come from and how the data were understood."""
+    """Where the numbers come from and how the data were understood.
+
+    ``failure_rule_in_words`` is empty where the rule is a condition, which has no other words.
+    """
 
     inputs: tuple[InputFile, ...]
     rows_read: int
@@ -88,6 +91,7 @@ class Provenance(Record, frozen=True, kw_only=True):
     clusters: int | None = None
     census: bool = False
     warnings: tuple[str, ...] = ()
+    failure_rule_in_words: str = ""
 
 
 class ModelRecord(Record, frozen=True, kw_only=True):
@@ -124,7 +128,7 @@ class Outcome(Record, frozen=True, kw_only=True):
     these failure rates allow, ``ceiling_share`` is difference / (largest possible difference).
     ``label_errors`` is the number of events that would have to be label errors before the interval of the
     difference reaches 0 (0 where it already does). ``p_value`` tests independence given the models' margins,
-    two-sided, mid-p.
+    two-sided; ``p_method`` says how. ``label_errors`` is also None where the failure rule compares with no label.
     """
 
     count: int
@@ -167,7 +171,8 @@ class Contrast(Record, frozen=True, kw_only=True):
     """A group against everyone else whose group is known: points, ratio, test, corrected test.
 
     ``signs_disagree`` is set where the contrast of H and the contrast of the excess point in
-    different directions, so that neither may be read alone.
+    different directions and the interval of at least one of them leaves no difference out, so that neither
+    may be read alone.
     """
 
     difference: Statistic
@@ -202,7 +207,8 @@ class GroupHomogenization(Record, frozen=True, kw_only=True):
     """Group homogenization (2211.13972): plain values, and values corrected for small groups.
 
     Every ``*_corrected`` is the jackknifed value. ``relative_bias`` is the largest estimated relative
-    bias of a group's product; above .25 ``reliable`` is false.
+    bias of a group's product; above .25 ``reliable`` is false. ``left_out`` counts individuals that are
+    part of no product, by reason; groups of fewer than ``min_cell`` are among them.
     """
 
     by: tuple[str, ...]
@@ -239,7 +245,8 @@ class GapRecord(Record, frozen=True, kw_only=True):
     """Gaps between the groups of one column: model by model, and of systemic failure.
 
     ``systemic_failure_difference`` is max - min over groups; ``expected_with_no_difference`` is the
-    mean gap that these group sizes show when the group labels are shuffled.
+    mean gap that these group sizes show when the group labels are shuffled. With two groups the intervals of the
+    gap and its test are those of the contrast between them, so that an interval may reach beyond 0 or 1.
     """
 
     by: tuple[str, ...]
@@ -257,13 +264,14 @@ class GapRecord(Record, frozen=True, kw_only=True):
 class NullRecord(Record, frozen=True, kw_only=True):
     """What one null model (model of chance) expects, and what is left over it.
 
-    ``reason`` says why a null is undefined; ``systemic_failure`` is then None. ``fits_by_construction`` is set where
+    ``reason`` says why a null is undefined; ``systemic_failure`` is then None. ``residual_df`` is None where it does
+    not exist; ``residual_df_reason`` then says why. ``fits_by_construction`` is set where
     it has as many parameters as patterns are free: then nothing is tested. ``excess`` is observed minus expected,
     ``homogenization`` observed over expected. ``log_likelihood`` is of all individuals, ``held_out_log_likelihood``
-    of one individual on average under the fit to the half of the data without it. ``expected_profile`` holds the expected
-    share of individuals by number of failures, from none to all models. ``smallest_detectable_excess`` is found in
-    80 % of data sets by a test at 5 %; ``rejected`` is by that test, and ``poorest_not_rejected`` marks the null with
-    the fewest parameters that is not.
+    of one individual on average under the fit to the half of the data without it. ``expected_profile`` holds the
+    expected share of individuals by number of failures, from none to all models. ``smallest_detectable_excess`` is
+    found in 80 % of data sets by a test at 5 %; ``rejected`` is by that test, and ``poorest_not_rejected`` marks the
+    null with the fewest parameters that is not.
     """
 
     name: str
@@ -274,6 +282,7 @@ class NullRecord(Record, frozen=True, kw_only=True):
     p_value: float | None
     method: str
     sentence: str = ""
+    residual_df_reason: str = ""
     fits_by_construction: bool = False
     converged: bool = True
     homogenization: Statistic = undefined("not asked for")
@@ -300,7 +309,8 @@ class AuditRecord(Record, frozen=True, kw_only=True):
 
     ``group_homogenization`` is over all group columns crossed; where there are several, each column
     by itself stands in ``group_homogenization_by_column``. ``judged_too_little`` counts individuals
-    by the number of models that judged them, where that is below ``min_judged``.
+    by the number of models that judged them, where that is below ``min_judged``. ``noun`` is what individuals
+    are called, in the plural.
     """
 
     schema: str = SCHEMA
@@ -312,6 +322,7 @@ class AuditRecord(Record, frozen=True, kw_only=True):
     models: tuple[ModelRecord, ...]
     profile: tuple[ProfileRow, ...]
     profile_p_value: float | None = None
+    profile_p_method: str = ""
     systemic_failure: Outcome
     consistent_success: Outcome
     homogeneous_outcomes: Outcome
@@ -328,3 +339,4 @@ class AuditRecord(Record, frozen=True, kw_only=True):
     nulls: tuple[NullRecord, ...] = ()
     no_answer: NoAnswerRecord | None = None
     notes: tuple[str, ...] = ()
+    noun: str = "individuals"

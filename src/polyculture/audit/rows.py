@@ -111,7 +111,7 @@ def rows_of(tally: Tally) -> Rows:
 
 
 def mask_keys(*masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Give like rows of masks that stand side by side like numbers.
+    """Give like rows of masks like numbers.
 
     Parameters
     ----------
@@ -121,19 +121,34 @@ def mask_keys(*masks: NDArray[np.bool_]) -> NDArray[np.int64]:
     Returns
     -------
     (P,) int64
-        Equal where all masks are, below 2^62; the order depends on the masks only.
+        Non-negative and equal where all masks are; sorted, they sort by the last mask first.
     """
-    key = np.zeros(len(masks[0]), dtype=np.int64)
-    used = 0
-    for mask in masks:
-        for column in np.flatnonzero(mask.any(axis=0) & ~mask.all(axis=0)):
-            if used == _WORD:
-                # Number the rows by the bits so far, so that the next ones fit beside them.
-                key = np.unique(key, return_inverse=True)[1].astype(np.int64)
-                used = int(key.max(initial=0)).bit_length()
-            key |= mask[:, column].astype(np.int64) << used
-            used += 1
-    return key
+    keys = _Keys(len(masks[0]))
+    keys.add_masks(*masks)
+    return keys.key
+
+
+class _Keys:
+    """Numbers that grow by further parts, each more significant than those before."""
+
+    def __init__(self, rows: int) -> None:
+        self.key: NDArray[np.int64] = np.zeros(rows, dtype=np.int64)
+        self._bits = 0
+
+    def add(self, part: NDArray[np.uint8] | NDArray[np.int64], bits: int) -> None:
+        if self._bits + bits > _WORD:
+            # Number the rows by the bits so far, so that the next ones fit beside them.
+            self.key = np.unique(self.key, return_inverse=True)[1].astype(np.int64)
+            self._bits = int(self.key.max(initial=0)).bit_length()
+        self.key = self.key | (part.astype(np.int64) << self._bits)
+        self._bits += bits
+
+    def add_masks(self, *masks: NDArray[np.bool_]) -> None:
+        for mask in masks:
+            varying = mask.any(axis=0) & ~mask.all(axis=0)
+            packed = np.packbits(mask if varying.all() else mask[:, varying], axis=1, bitorder="little")
+            for byte in packed.T:
+                self.add(byte, 8)
 
 
 @dataclass(frozen=True)
@@ -179,8 +194,8 @@ class Merged:
 def merge(rows: Rows, kind: NDArray[np.int64] | None = None) -> Merged:
     """Add up rows with the same judged mask, failed mask and cluster.
 
-    The rows come out in an order that depends on the masks only: sums over them are the same to the last
-    digit however finely the rows were divided before.
+    The rows come out by judged set, then by who failed them, whatever the order before: sums over them are
+    the same to the last digit however finely the rows were divided.
 
     Parameters
     ----------
@@ -194,11 +209,13 @@ def merge(rows: Rows, kind: NDArray[np.int64] | None = None) -> Merged:
     Merged
         The sums, and the way there.
     """
-    key = mask_keys(rows.judged, rows.failed)
+    keys = _Keys(len(rows.count))
     for part in (kind, None if rows.cluster is None else rows.cluster + 1):
-        if part is not None and len(part):
-            key = np.unique(key, return_inverse=True)[1] * (int(part.max()) + 1) + part
-    order = np.argsort(key, kind="stable")
+        if part is not None:
+            keys.add(part, int(part.max(initial=0)).bit_length())
+    keys.add_masks(rows.failed, rows.judged)
+    key = keys.key
+    order = np.argsort(key)
     starts = np.ones(len(key), dtype=np.bool_)
     starts[1:] = key[order[1:]] != key[order[:-1]]
     position = np.empty(len(key), dtype=np.int64)

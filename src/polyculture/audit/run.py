@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from polyculture.audit.contrasts import contrasted
 from polyculture.audit.gaps import gaps
 from polyculture.audit.group_homogenization import homogenizations
@@ -23,6 +25,8 @@ from polyculture.audit.records import AuditRecord
 from polyculture.audit.settings import Correction, Settings
 from polyculture.audit.similarity import collection, pairs, similarity
 from polyculture.audit.view import View, headline_view
+from polyculture.errors import UsageError
+from polyculture.failure import FailureRule, parse_rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +34,9 @@ if TYPE_CHECKING:
     from polyculture.audit.records import GroupRecord, Provenance
     from polyculture.stats.moments import Event
     from polyculture.tally import Tally
+
+# Rules that compare with no label. Outcomes that come as 0 and 1, and conditions, may rest on one.
+WITHOUT_LABEL = ("decision", "score<", "score>", "outside-top")
 
 
 def run(
@@ -74,19 +81,30 @@ def run(
     UsageError
         If the correction or a model of chance is unknown.
     """
+    rule = _rule(provenance)
     settings = Settings(
-        seed=seed, min_cell=min_cell, census=census, correction=correction, noun=noun, nulls=tuple(null_models)
+        seed=seed,
+        min_cell=min_cell,
+        census=census,
+        correction=correction,
+        noun=noun,
+        nulls=tuple(null_models),
+        labels=rule is None or rule.kind not in WITHOUT_LABEL,
     )
     chosen(settings.nulls, tally)  # a wrong name is refused before anything is computed
+    if rule is not None and not provenance.failure_rule_in_words:
+        provenance = msgspec.structs.replace(provenance, failure_rule_in_words=rule.in_words())
     everyone, view = View(tally), headline_view(tally)
     whole = view.whole
     events: tuple[Event, ...] = ("all_fail", "none_fail", "same")
     measured = [measure(whole, event, settings) for event in events]
     systemic, success, homogeneous = (one.outcome for one in measured)
-    rows, group_records = profile(whole, settings), _groups(view, everyone, settings)
+    rows = profile(whole, settings, systemic_failure=systemic, consistent_success=success)
+    group_records = _groups(view, everyone, settings)
+    profile_p_value, profile_p_method = profile_p(whole, settings)
     shown, patterns_note = patterns(view)
-    crossed, by_column = homogenizations(everyone, settings)
-    by_model = models(tally, settings)
+    crossed, by_column = homogenizations(view, everyone, settings)
+    by_model, too_little = models(tally, settings), judged_too_little(tally)
     similar = similarity(everyone)
     return AuditRecord(
         provenance=provenance,
@@ -100,11 +118,12 @@ def run(
             min_judged=tally.min_judged,
         ),
         individuals=systemic.individuals,
-        judged_too_little=judged_too_little(tally),
+        judged_too_little=too_little,
         seed=seed,
         models=by_model,
         profile=rows,
-        profile_p_value=profile_p(whole, settings),
+        profile_p_value=profile_p_value,
+        profile_p_method=profile_p_method,
         systemic_failure=systemic,
         consistent_success=success,
         homogeneous_outcomes=homogeneous,
@@ -126,9 +145,19 @@ def run(
             systemic_failure=systemic,
             groups=group_records,
             homogenization=[h for h in (crossed, *by_column) if h is not None],
-            min_cell=min_cell,
+            too_little=too_little,
+            settings=settings,
         ),
+        noun=noun,
     )
+
+
+def _rule(provenance: Provenance) -> FailureRule | None:
+    """Return the failure rule; None where it is a condition over columns, which says itself what it means."""
+    try:
+        return parse_rule(provenance.failure_rule)
+    except UsageError:
+        return None
 
 
 def _groups(view: View, everyone: View, settings: Settings) -> tuple[GroupRecord, ...]:

@@ -51,6 +51,8 @@ class Settings:
         What an individual is called, in the plural ("reviews").
     nulls : tuple of str
         Models of chance beside independence, by name; "all" for the whole ladder.
+    labels : bool
+        Whether failures may rest on a label, which may be wrong.
     """
 
     seed: int = 0
@@ -59,6 +61,7 @@ class Settings:
     correction: Correction = "bh"
     noun: str = "individuals"
     nulls: tuple[str, ...] = ()
+    labels: bool = True
 
     def generator(self, question: str, names: Sequence[str | None] = ()) -> Generator:
         """Return the Generator of one question about the given columns or group values."""

@@ -61,7 +61,7 @@ def sums_by_key(
     (keys, k) float64
         Sums.
     """
-    order = np.argsort(key, kind="stable")
+    order = np.argsort(key.astype(np.int16) if keys < np.iinfo(np.int16).max else key, kind="stable")
     ends = np.searchsorted(key[order], np.arange(keys + 1))
     sums = np.zeros((keys, flags.shape[1]))
     for number in np.flatnonzero(np.diff(ends)):

@@ -1,14 +1,27 @@
-"""The gap in systemic failure between the groups of a column, and the one that shuffled labels would show."""
+"""The gap in systemic failure between the groups of a column, and the one that shuffled labels would show.
+
+With two groups the gap is their contrast: it has the interval and the test that the contrast has.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from polyculture.audit.gap_rates import Rates
-from polyculture.audit.proportion import SAMPLED, Design, design_limits, flag_design, number, scaled
+from polyculture.audit.outcome import slice_moments
+from polyculture.audit.proportion import (
+    SAMPLED,
+    Design,
+    design_limits,
+    flag_design,
+    from_estimated,
+    number,
+    scaled,
+)
 from polyculture.audit.records import Statistic, undefined
 from polyculture.audit.sums import ratio
 
@@ -21,6 +34,7 @@ if TYPE_CHECKING:
 
 _LARGEST_SHUFFLED = 10**9  # numpy deals out fewer individuals than this
 _DRAWS = 1999
+_RATE = "systemic failure"
 
 
 @dataclass(frozen=True)
@@ -52,8 +66,8 @@ def systemic_gap(view: View, groups: Sequence[Group], settings: Settings, column
     Returns
     -------
     SystemicGap
-        The expected gap and its p-value are None for a census, and for weighted or clustered individuals, who
-        may not be shuffled one by one.
+        The expected gap is None for a census, and for weighted or clustered individuals, who may not be shuffled
+        one by one; so is its p-value with three groups or more.
     """
     from polyculture.audit.gaps import ONE_GROUP, differences, ratios
 
@@ -62,18 +76,52 @@ def systemic_gap(view: View, groups: Sequence[Group], settings: Settings, column
     if len(present) < 2:
         missing = undefined(ONE_GROUP)
         return SystemicGap(missing, missing, None, None, {}, {})
-    rates = _rates([ours for _, ours in present])
-    labels = [group.label for group, _ in present]
-    note = "" if view.tally.exact else SAMPLED
     expected, p_value = _shuffled([ours for _, ours in present], settings, column)
+    if len(present) == 2:
+        return _of_two(present, expected, settings)
+    rates = _rates([ours for _, ours in present])
+    labels, note = [group.label for group, _ in present], "" if view.tally.exact else SAMPLED
     share = rates.share[:, 0]
     return SystemicGap(
-        difference=differences(rates, labels, "systemic failure", census=settings.census, note=note)[0],
-        ratio=ratios(rates, labels, "systemic failure", census=settings.census, note=note)[0],
+        difference=differences(rates, labels, _RATE, census=settings.census, note=note)[0],
+        ratio=ratios(rates, labels, _RATE, census=settings.census, note=note)[0],
         expected=expected,
         p_value=p_value,
         highest=present[int(np.argmax(share))][0].by,
         lowest=present[int(np.argmin(share))][0].by,
+    )
+
+
+def _of_two(present: Sequence[tuple[Group, Slice]], expected: float | None, settings: Settings) -> SystemicGap:
+    """Return the gap of two groups as the contrast of the lower against the higher."""
+    from polyculture.stats.contrasts import contrast
+
+    shares = [ours.totals("all_fail")[1] for _, ours in present]
+    most = int(np.argmax(shares))
+    (highest, high), (lowest, low) = present[most], present[1 - most]
+    found = contrast(slice_moments(low, "all_fail"), slice_moments(high, "all_fail"), census=settings.census)
+    lower = from_estimated(found.difference)
+    return SystemicGap(
+        difference=_turned(lower),
+        ratio=from_estimated(found.ratio) if max(shares) else undefined(f"the {_RATE} rate is 0 in every group"),
+        expected=expected,
+        p_value=number(found.p_value),
+        highest=highest.by,
+        lowest=lowest.by,
+    )
+
+
+def _turned(difference: Statistic) -> Statistic:
+    """Return the difference the other way round."""
+
+    def negative(value: float | None) -> float | None:
+        return None if value is None else 0.0 - value
+
+    return msgspec.structs.replace(
+        difference,
+        value=negative(difference.value),
+        low=negative(difference.high),
+        high=negative(difference.low),
     )
 
 

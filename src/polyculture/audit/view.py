@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polyculture.audit.partition import CellIndex
+from polyculture.audit.raking import raked
 from polyculture.audit.rows import Merged, Rows, merge, rows_of
 from polyculture.audit.sums import binned, column_sums, ratio, weighted_sums
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from polyculture.stats._rows import Rows as Table
     from polyculture.tally import Tally
 
 
@@ -85,6 +87,22 @@ class Slice:
         weight = binned(key, rows.weight, width * width)[cells]
         return Histogram(
             judged=cells // width, failed=cells % width, count=count[cells].astype(np.int64), weight=weight
+        )
+
+    @cached_property
+    def table(self) -> Table:
+        """The patterns as ``stats`` takes them, checked once; a sample is weighted to what is known of all."""
+        from polyculture.stats._rows import make_rows
+
+        rows = self.rows if self.exact is None else raked(self.rows, self.exact.histogram)
+        weighted = rows.weighted
+        return make_rows(
+            rows.judged,
+            rows.failed,
+            rows.count,
+            rows.weight if weighted else None,
+            rows.weight_squared if weighted else None,
+            rows.cluster,
         )
 
     @property

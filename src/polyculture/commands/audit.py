@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from polyculture.commands.options import OTHER, OUTPUT, ColumnOptions, option
+
+if TYPE_CHECKING:
+    from polyculture.commands.progress import Stages
+    from polyculture.outcomes import Outcomes
+    from polyculture.tally import Tally
 
 _DEFAULTS = ColumnOptions()
 
@@ -54,9 +59,13 @@ def audit(
     sources = inputs.named(source)
     mapping = columns.mapping()
     targets.check(sources)
+    if html is not None and not dry_run:
+        from polyculture.report.vega import warm_up
+
+        warm_up()  # starts while the files are read
     with stages(quiet=quiet) as progress:
         if dry_run:
-            understood = api.understand(api.read(sources, encoding=columns.encoding, progress=progress, **mapping))
+            understood = api.understand(_opened(sources, columns.encoding, progress, mapping))
             progress.stop()
             outputs.say("\n".join(understood.lines()))
             return 0
@@ -78,3 +87,13 @@ def audit(
     if not quiet and json != "-":
         targets.summarize(result)
     return 0
+
+
+def _opened(sources: list[str], encoding: str | None, progress: Stages, mapping: dict[str, Any]) -> Outcomes | Tally:
+    """Open outcomes, or the Tallies that were saved of them."""
+    from polyculture import api
+    from polyculture.saved import saved_tallies
+
+    if saved_tallies(sources):
+        return api.tally(sources, encoding=encoding, progress=progress, **mapping)
+    return api.read(sources, encoding=encoding, progress=progress, **mapping)

@@ -13,6 +13,7 @@ from typing import Any
 import narwhals as nw
 
 from polyculture.errors import ColumnError
+from polyculture.expressions import is_any
 from polyculture.failure import FailureRule, typed_value
 from polyculture.outcomes.mapping import Mapping
 
@@ -54,7 +55,7 @@ def _pending(value: nw.Expr, dtype: Any, mapping: Mapping) -> nw.Expr | None:
     if not mapping.pending:
         return None
     known = [typed_value(text, dtype, "the models' columns") for text in mapping.pending]
-    return value.is_in(known).fill_null(False)
+    return is_any(value, known).fill_null(False)
 
 
 def _any(expressions: list[nw.Expr]) -> nw.Expr | None:
@@ -100,7 +101,7 @@ def cell_of(
     columns : mapping, optional
         The row's columns, for an expression rule.
     """
-    empty_is_no_answer = mapping.long or "null" in [text.lower() for text in mapping.no_answer_values]
+    empty_is_no_answer = "null" in [text.lower() for text in mapping.no_answer_values]
     reasons = _no_answer_reasons(value, dtype, mapping, nulls=has_nulls and empty_is_no_answer)
     if not has_nan:
         reasons.pop("not a number", None)
@@ -124,7 +125,7 @@ def cell_of(
     if rule.kind == "when" and no_answer is None:
         conditions.append(~raw.is_null())
     elif rule.kind == "when":
-        conditions.append(~raw.is_null() | no_answer)  # type: ignore[operator]
+        conditions.append(~raw.is_null() | no_answer)
     judged = _all(conditions)
     failed = raw.fill_null(False) if has_nulls or rule.kind == "when" else raw
     if no_answer is not None:

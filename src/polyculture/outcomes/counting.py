@@ -11,12 +11,12 @@ __all__ = ["count_true", "fetch", "fetch_rows", "first_rows", "is_polars", "is_s
 
 def is_polars(frame: nw.LazyFrame[Any]) -> bool:
     """Whether Polars holds the frame."""
-    return frame.implementation.is_polars()
+    return bool(frame.implementation.is_polars())
 
 
 def is_spark(frame: nw.LazyFrame[Any]) -> bool:
     """Whether Spark holds the frame."""
-    return frame.implementation.is_spark_like()
+    return bool(frame.implementation.is_spark_like())
 
 
 def count_true(frame: nw.LazyFrame[Any], condition: nw.Expr) -> nw.Expr:
@@ -40,11 +40,13 @@ def fetch(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
     return frame.collect("pyarrow")
 
 
-def first_rows(frame: nw.LazyFrame[Any], condition: nw.Expr, columns: list[str], limit: int = 5) -> list[Any]:
-    """Return where a condition holds: row numbers from 1 in Polars, else values of ``columns``."""
+def first_rows(
+    frame: nw.LazyFrame[Any], condition: nw.Expr, column: str, ident: str | None = None, limit: int = 5
+) -> list[str]:
+    """Return where a condition holds and what a column holds there: by row number in Polars, else by id."""
     if is_polars(frame):
         native = nw.to_native(frame).with_row_index("__row__", offset=1)
-        rows = fetch_rows(nw.from_native(native).filter(condition).select("__row__").head(limit))
-        return [f"row {row['__row__']}" for row in rows]
-    shown = frame.filter(condition).select(*dict.fromkeys(columns)).head(limit)
+        rows = fetch_rows(nw.from_native(native).filter(condition).select("__row__", column).head(limit))
+        return [f"row {row['__row__']} ({row[column]!r})" for row in rows]
+    shown = frame.filter(condition).select(*dict.fromkeys([ident or column, column])).head(limit)
     return [", ".join(f"{key}={value!r}" for key, value in row.items()) for row in fetch_rows(shown)]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
+from polyculture.outcomes.counting import is_polars
 from polyculture.outcomes.individuals import Individuals, individuals_of
 
 if TYPE_CHECKING:
@@ -16,10 +18,19 @@ __all__ = ["individuals_failed_by_all"]
 
 def individuals_failed_by_all(outcomes: Outcomes, min_judged: int) -> nw.LazyFrame[Any]:
     """Return a row for each individual whom every judging model failed; see ``Outcomes``."""
+    if outcomes.mapping.id is None and is_polars(outcomes.frame):
+        outcomes = _with_row_numbers(outcomes)
     people = individuals_of(outcomes)
     models = len(outcomes.models)
     failed = people.frame.filter(_all_failed(people, outcomes.mapping.no_answer, min(min_judged, models)))
     return _with_answers(outcomes, failed) if outcomes.mapping.long else failed.select(*_columns(outcomes))
+
+
+def _with_row_numbers(outcomes: Outcomes) -> Outcomes:
+    """Give every row its number from 1 as an id, so that the list names somebody."""
+    name = next(name for name in ("row", "row number", "__row__") if name not in outcomes.schema)
+    numbered = nw.from_native(nw.to_native(outcomes.frame).with_row_index(name, offset=1))
+    return replace(outcomes, frame=numbered, mapping=replace(outcomes.mapping, id=name, models=outcomes.models))
 
 
 def _all_failed(people: Individuals, no_answer_policy: str, least: int) -> nw.Expr:

@@ -52,7 +52,7 @@ class Group:
         if not self.bins:
             return nw.col(self.column)
         column, edges = nw.col(self.column), edges or ()
-        binned = nw.when(~column.is_null()).then(nw.lit(len(edges)))
+        binned: nw.Expr = nw.when(~column.is_null()).then(nw.lit(len(edges)))
         for index in range(len(edges) - 1, -1, -1):
             # From the last edge down, so that the lowest edge that holds the value decides.
             binned = nw.when(column <= edges[index]).then(nw.lit(index)).otherwise(binned)
@@ -108,6 +108,8 @@ def parse_group(text: str, columns: Sequence[str]) -> Group:
             raise UsageError(f"{text!r}: the number of bins must be 2 to 100.", hint="Write quantiles(age, 4).")
         _require(column, columns)
         return Group(text, column, bins=bins)
+    if re.match(r"\s*quantiles\s*\(", text, re.IGNORECASE):
+        raise UsageError(f"{text!r} is no form of quantiles.", hint="Write quantiles(COLUMN, BINS): quantiles(age, 4).")
     if not re.search(r"[<>=]|\bin\b|\bnot\b", text):
         _require(text, columns)
     expression = expressions.parse(text)

@@ -141,7 +141,7 @@ def _wide_cell(outcomes: Outcomes, survey: Survey, name: str) -> Cell:
         has_nan=survey.nans[name] > 0,
         label=_label(outcomes),
         threshold=None if not outcomes.thresholds else nw.lit(outcomes.thresholds[name]),
-        columns=_columns(outcomes, value, dtype),
+        columns=_columns(outcomes, value, dtype) if outcomes.rule.kind == "when" else None,
     )
 
 

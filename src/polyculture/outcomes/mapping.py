@@ -27,7 +27,7 @@ class Mapping:
         Column of the true label.
     models : tuple of str or str, optional
         Columns (wide) or names (long) of the models; a string is a glob such as ``pred_*``. Default: all
-        columns not named otherwise that have the label's type.
+        columns not named otherwise that have the label's type, or that hold the VALUE of decision=VALUE.
     by : tuple of str
         Group columns, or expressions over one: ``age>=40``, ``quantiles(age, 4)``.
     snapshot : str, optional
@@ -47,8 +47,8 @@ class Mapping:
     no_answer : {"failed", "missing"}
         How a cell without an answer counts.
     no_answer_values : tuple
-        Values that mean "no answer" (for example ``error``); ``null`` stands for an empty cell. In a long
-        table an empty value always means "no answer", since the row says that the model was asked.
+        Values that mean "no answer" (for example ``error``); ``null`` stands for an empty cell. An empty cell
+        means "not judged" otherwise, in wide and long tables alike, as does a row that a long table lacks.
     min_judged : int
         Headline measures are over individuals judged by at least so many models.
     positive : str, optional
@@ -84,6 +84,7 @@ class Mapping:
     max_groups: int = 1000
 
     def __post_init__(self) -> None:
+        self._check_kinds()
         if isinstance(self.by, str):
             raise UsageError(f"by={self.by!r} is one text.", hint="Give a list: by=[...].")
         for field in ("by", "pending", "no_answer_values"):
@@ -93,6 +94,22 @@ class Mapping:
         self._check_choices()
         self._check_long()
         self.rule()
+
+    def _check_kinds(self) -> None:
+        """Refuse values of another type, which a typed caller cannot give but a notebook can."""
+        for name, entry in type(self).__dataclass_fields__.items():
+            value, kind = getattr(self, name), str(entry.type)
+            if kind.startswith("bool"):
+                fine, wanted = isinstance(value, bool), "true or false"
+            elif kind.startswith("int"):
+                fine, wanted = isinstance(value, int) and not isinstance(value, bool), "a whole number"
+            else:
+                several = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+                alone = "str" in kind.replace("tuple[str, ...]", "")
+                fine = several if "tuple" in kind and not alone else isinstance(value, str | None) or several
+                wanted = "a text" if "tuple" not in kind else "a list of texts"
+            if not fine and not (name in ("by", "pending", "no_answer_values") and isinstance(value, str)):
+                raise UsageError(f"{name}={value!r} is not {wanted}.", hint=f"Give {wanted}.")
 
     def _check_choices(self) -> None:
         if self.no_answer not in _NO_ANSWER:
@@ -123,7 +140,7 @@ class Mapping:
             missing.append("value")
         if self.long and missing:
             raise UsageError(
-                f"A long table needs the columns of id, model and value; {' and '.join(missing)} is not named.",
+                f"A long table needs the columns of id, model and value; not named: {', '.join(missing)}.",
                 hint="Name them with " + " ".join(f"--{name} COLUMN" for name in missing) + ".",
             )
 

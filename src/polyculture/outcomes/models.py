@@ -70,13 +70,20 @@ def _expand(wanted: tuple[str, ...] | str, known: Sequence[str], free: Sequence[
         if not matched:
             raise ColumnError(
                 f"There is no model {entry!r}.",
-                hint=nearest(entry, known) or f"The candidates are: {first_few(free, limit=20)}.",
+                hint=_list_hint(entry, known)
+                or nearest(entry, known)
+                or f"The candidates are: {first_few(free, limit=20)}.",
             )
         names += matched
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
         raise UsageError(f"The model {repeated[0]!r} is named twice.", hint="Name each once.")
     return tuple(names)
+
+
+def _list_hint(entry: str, known: Sequence[str]) -> str:
+    parts = [part.strip() for part in entry.split(",")]
+    return f"Give a list: models={parts!r}." if len(parts) > 1 and set(parts) <= set(known) else ""
 
 
 def _fits(dtype: Any, rule: FailureRule, label: Any) -> bool:

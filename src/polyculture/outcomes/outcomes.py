@@ -8,10 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import narwhals as nw
+from narwhals.exceptions import NarwhalsError
 
 from polyculture.errors import ColumnError, InputError, UsageError, first_few, nearest
 from polyculture.expressions import columns_of, kind_of, parse
 from polyculture.failure import FailureRule
+from polyculture.outcomes.answers import columns_that_say
 from polyculture.outcomes.cells import check_types
 from polyculture.outcomes.counting import fetch_rows
 from polyculture.outcomes.groups import Group, parse_group
@@ -70,6 +72,8 @@ class Outcomes:
         set_field(self, "frame", _take_snapshot(frame, schema, self.mapping, self.source))
         self._check_roles()
         set_field(self, "groups", tuple(parse_group(text, list(schema)) for text in self.mapping.by))
+        self._check_kinds()
+        self._check_expression()
         self._check_types()
 
     def _check_roles(self) -> None:
@@ -83,6 +87,32 @@ class Outcomes:
             if role in ("weight", "count") and name is not None and kind_of(self.schema[name]) != "numbers":
                 raise ColumnError(
                     f"The {role} column {name!r} holds {kind_of(self.schema[name])}.", hint="Cast it to numbers."
+                )
+
+    def _check_kinds(self) -> None:
+        """Refuse nested and binary columns where single values are needed."""
+        roles = {role: getattr(self.mapping, role) for role in _ROLES}
+        named = [*((role, name) for role, name in roles.items() if name is not None)]
+        named += [("by", name) for group in self.groups for name in group.sources()]
+        for role, name in named:
+            dtype = self.schema[name]
+            if dtype.is_nested() or dtype in (nw.Binary, nw.Object):
+                raise ColumnError(
+                    f"The column {name!r} of {self.source}, named for {role}, holds {dtype} values.",
+                    hint="Name a column of text, numbers, truth values or dates.",
+                )
+
+    def _check_expression(self) -> None:
+        """Refuse a condition over columns that do not exist before anything is read."""
+        if self.mapping.failed_when is None:
+            return
+        for name in columns_of(parse(self.mapping.failed_when)):
+            if name not in self.schema and (self.mapping.long or name != "value"):
+                answer = "" if self.mapping.long else " What a model said is called value."
+                raise ColumnError(
+                    f"--failed-when names {name!r}, which is no column of {self.source}.",
+                    hint=(nearest(name, self.schema) or f"The columns are: {first_few(self.schema, limit=20)}.")
+                    + answer,
                 )
 
     def _check_types(self) -> None:
@@ -104,7 +134,10 @@ class Outcomes:
     def models(self) -> tuple[str, ...]:
         """The names of the models; in a long table they are looked up once, sorted."""
         if not self.mapping.long:
-            return choose_columns(self.mapping.models, self.schema, self._taken(), self.rule, self.mapping.label)
+            chosen = choose_columns(self.mapping.models, self.schema, self._taken(), self.rule, self.mapping.label)
+            if self.mapping.models is None and self.rule.kind == "decision":
+                return columns_that_say(self.frame, self.schema, chosen, self.rule.argument)
+            return chosen
         column = nw.col(str(self.mapping.model))
         names = fetch_rows(self.frame.select(name=column).drop_nulls().unique().sort("name"))
         shown = [row["name"] for row in names]
@@ -168,20 +201,19 @@ class Outcomes:
 def _lazy(frame: Any) -> nw.LazyFrame[Any]:
     try:
         wrapped = nw.from_native(frame)
+        # Frames without a lazy side of their own (pandas, pyarrow) are computed by Polars.
+        lazy: nw.LazyFrame[Any] = wrapped.lazy("polars") if isinstance(wrapped, nw.DataFrame) else wrapped
+    except (ValueError, NarwhalsError) as problem:
+        raise ColumnError(
+            f"The frame cannot be read column by column: {' '.join(str(problem).split())[:200]}",
+            hint="Give every column its own name and values of one type.",
+        ) from problem
     except TypeError as problem:
         raise UsageError(
             f"A {type(frame).__name__} is no frame.",
             hint="Give a polars, pandas, pyarrow, DuckDB or PySpark frame, or a path to polyculture.read().",
         ) from problem
-    lazy = wrapped.lazy()
-    # Frames of eager engines without a lazy side of their own (pandas, pyarrow) are computed by Polars.
-    if lazy.implementation.is_polars() or not _is_eager_only(lazy):
-        return lazy
-    return lazy.collect("polars").lazy()
-
-
-def _is_eager_only(frame: nw.LazyFrame[Any]) -> bool:
-    return isinstance(frame, nw.LazyFrame) and frame.implementation.is_pandas_like()
+    return lazy
 
 
 def _take_snapshot(

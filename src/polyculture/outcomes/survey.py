@@ -13,23 +13,19 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from polyculture.errors import ColumnError, InputError, ValueInDataError, first_few
+from polyculture.expressions import is_any
+from polyculture.failure import typed_value
 from polyculture.outcomes.counting import count_true, fetch_rows, first_rows
 
 if TYPE_CHECKING:
+    from polyculture.outcomes.groups import Group
     from polyculture.outcomes.outcomes import Outcomes
 
-__all__ = ["GroupSurvey", "Survey", "survey_of"]
+__all__ = ["Survey", "refuse_many_groups", "survey_of"]
 
+_LARGEST_WEIGHT = 1e100
+_FIRST_ROWS = 100_000
 _FLOATS = (nw.Float32, nw.Float64)
-
-
-@dataclass(frozen=True)
-class GroupSurvey:
-    """One group column: how many values, and how many rows without one."""
-
-    name: str
-    values: int
-    missing: int
 
 
 @dataclass(frozen=True)
@@ -45,7 +41,6 @@ class Survey:
     left_out: dict[str, int]
     nulls: dict[str, int]
     nans: dict[str, int]
-    groups: tuple[GroupSurvey, ...]
     label_nulls: int = 0
     label_values: tuple[Any, ...] = ()
     predictions_in_labels: bool = False
@@ -74,7 +69,7 @@ def survey_of(outcomes: Outcomes, *, models: bool = True) -> Survey:
     if models:
         _check_models(outcomes, row, rows)
     _check_numbers(outcomes, row)
-    groups = _groups(outcomes, row)
+    _check_groups(outcomes)
     _check_ids(outcomes)
     label_nulls = int(row.get("label_nulls") or 0)
     left_out = {"no label": label_nulls} if label_nulls and outcomes.rule.needs_label else {}
@@ -87,7 +82,6 @@ def survey_of(outcomes: Outcomes, *, models: bool = True) -> Survey:
         left_out=left_out,
         nulls={name: int(row.get(f"nulls_{i}") or 0) for i, name in enumerate(outcomes.value_columns)},
         nans={name: int(row.get(f"nan_{i}") or 0) for i, name in enumerate(outcomes.value_columns)},
-        groups=groups,
         label_nulls=label_nulls,
         label_values=values,
         predictions_in_labels=len(values) == 2 and _predictions_in(outcomes, values),
@@ -102,8 +96,8 @@ def _aggregates(outcomes: Outcomes, *, models: bool) -> dict[str, nw.Expr]:
         result[f"nulls_{i}"] = count_true(frame, column.is_null())
         if dtype in _FLOATS:
             result[f"nan_{i}"] = count_true(frame, column.is_nan())
-        if outcomes.rule.is_indicator and dtype in _FLOATS:
-            result[f"other_{i}"] = count_true(frame, (column != 0) & (column != 1))
+        if outcomes.rule.is_indicator and (dtype in _FLOATS or (dtype != nw.Boolean and _silent(outcomes))):
+            result[f"other_{i}"] = count_true(frame, _no_indicator(outcomes, name).fill_null(False))
         elif outcomes.rule.is_indicator and dtype != nw.Boolean:
             result[f"low_{i}"], result[f"high_{i}"] = column.min(), column.max()
     if mapping.label is not None:
@@ -114,14 +108,23 @@ def _aggregates(outcomes: Outcomes, *, models: bool) -> dict[str, nw.Expr]:
     for role in ("weight", "count"):
         name = getattr(mapping, role)
         if name is not None:
+            result[f"{role}_high"] = nw.col(name).max()
             result[f"{role}_bad"] = count_true(frame, _bad_number(name, schema[name], role))
-    for i, group in enumerate(outcomes.groups):
-        value = group.expr(schema, outcomes.edges.get(group.name))
-        result[f"group_values_{i}"] = value.n_unique()
-        result[f"group_nulls_{i}"] = count_true(frame, value.is_null())
     if mapping.long and mapping.id is not None:
         result["id_nulls"] = count_true(frame, nw.col(mapping.id).is_null())
     return result
+
+
+def _silent(outcomes: Outcomes) -> list[str]:
+    """Return the values that mean no answer or not judged yet, besides empty cells."""
+    mapping = outcomes.mapping
+    return [text for text in (*mapping.no_answer_values, *mapping.pending) if text.lower() != "null"]
+
+
+def _no_indicator(outcomes: Outcomes, name: str) -> nw.Expr:
+    """Return where a 0/1 column holds something else that has no meaning either."""
+    dtype = outcomes.schema[name]
+    return ~is_any(nw.col(name), [0, 1, *(typed_value(text, dtype, name) for text in _silent(outcomes))])
 
 
 def _bad_number(name: str, dtype: Any, role: str) -> nw.Expr:
@@ -129,6 +132,8 @@ def _bad_number(name: str, dtype: Any, role: str) -> nw.Expr:
     bad = column.is_null() | (column < 0)
     if dtype in _FLOATS:
         bad = bad | column.is_nan() | ~column.is_finite()
+        # Weights are squared and added up; beyond these sizes that leaves the range of a double.
+        bad = bad | (column > _LARGEST_WEIGHT) | ((column > 0) & (column < 1 / _LARGEST_WEIGHT))
         if role == "count":
             bad = bad | (column.floor() != column)
     return bad.fill_null(True)
@@ -144,19 +149,19 @@ def _check_models(outcomes: Outcomes, row: TypeMapping[str, Any], rows: int) -> 
             )
         low, high, other = row.get(f"low_{i}"), row.get(f"high_{i}"), row.get(f"other_{i}")
         if other or (low is not None and high is not None and (low < 0 or high > 1)):
-            column = nw.col(name)
-            bad = (column != 0) & (column != 1)
-            places = first_rows(frame, bad, [outcomes.mapping.id or name, name])
+            bad = _no_indicator(outcomes, name)
+            places = first_rows(frame, bad, name, outcomes.mapping.id)
             raise ValueInDataError(
                 f"The outcome column {name!r} of {outcomes.source} holds values other than 0, 1 and missing: "
                 f"{', '.join(places)}.",
-                hint="Say what counts as failure (--failure score<X, --label ...), or choose the models with --models.",
+                hint="Say what counts as failure (--failure score<X, --label ...), or choose the models with --models"
+                + (": now every fitting column is taken." if outcomes.mapping.models is None else "."),
             )
 
 
 def _check_numbers(outcomes: Outcomes, row: TypeMapping[str, Any]) -> None:
     words = {
-        "weight": ("a weight", "a finite number of 0 or more"),
+        "weight": ("a weight", "0, or a number from 1e-100 to 1e100,"),
         "count": ("a count", "a whole number of 0 or more"),
     }
     for role, (what, wanted) in words.items():
@@ -164,26 +169,44 @@ def _check_numbers(outcomes: Outcomes, row: TypeMapping[str, Any]) -> None:
         if bad:
             name = getattr(outcomes.mapping, role)
             condition = _bad_number(name, outcomes.schema[name], role)
-            places = first_rows(outcomes.frame, condition, [outcomes.mapping.id or name, name])
+            places = first_rows(outcomes.frame, condition, name, outcomes.mapping.id)
             raise ValueInDataError(
-                f"The column {name!r} of {outcomes.source} holds {what} that is missing, negative, infinite or no "
-                f"number on {bad:,} rows: {', '.join(places)}.",
+                f"The column {name!r} of {outcomes.source} holds {what} that is missing, negative, infinite, "
+                f"out of range or no number on {bad:,} rows: {', '.join(places)}.",
                 hint=f"Give {wanted} on every row.",
             )
-
-
-def _groups(outcomes: Outcomes, row: TypeMapping[str, Any]) -> tuple[GroupSurvey, ...]:
-    found = []
-    for i, group in enumerate(outcomes.groups):
-        values, missing = int(row[f"group_values_{i}"]), int(row[f"group_nulls_{i}"] or 0)
-        limit = outcomes.mapping.max_groups
-        if values > limit:
-            raise ColumnError(
-                f"The group column {group.name!r} has {values:,} values, more than the {limit:,} allowed.",
-                hint=f"Bin it (--by 'quantiles({group.column}, 4)'), group it beforehand, or raise --max-groups.",
+        if f"{role}_high" in row and not row[f"{role}_high"]:
+            name = getattr(outcomes.mapping, role)
+            raise ValueInDataError(
+                f"The column {name!r} of {outcomes.source} is 0 on every row, so nobody is counted.",
+                hint=f"Check --{role}.",
             )
-        found.append(GroupSurvey(group.name, values, missing))
-    return tuple(found)
+
+
+def _check_groups(outcomes: Outcomes) -> None:
+    """Refuse a column with too many groups by its first rows, before a pass groups millions of values.
+
+    The pass itself refuses what only shows later; counting all distinct values here would cost another.
+    """
+    if not outcomes.groups:
+        return
+    first = outcomes.frame.head(_FIRST_ROWS)
+    values = {
+        f"g{i}": group.expr(outcomes.schema, outcomes.edges.get(group.name)).n_unique()
+        for i, group in enumerate(outcomes.groups)
+    }
+    row = fetch_rows(first.select(**values))[0]
+    for i, group in enumerate(outcomes.groups):
+        refuse_many_groups(group, int(row[f"g{i}"]), outcomes.mapping.max_groups)
+
+
+def refuse_many_groups(group: Group, values: int, limit: int) -> None:
+    """Raise a ColumnError where a group column has more values than allowed."""
+    if values > limit:
+        raise ColumnError(
+            f"The group column {group.name!r} has {values:,} values or more, over the {limit:,} allowed.",
+            hint=f"Bin it (--by 'quantiles({group.column}, 4)'), group it beforehand, or raise --max-groups.",
+        )
 
 
 def _check_ids(outcomes: Outcomes) -> None:
@@ -199,9 +222,9 @@ def _check_ids(outcomes: Outcomes) -> None:
         return
     total = int(fetch_rows(repeated.select(total=nw.len()))[0]["total"])
     shown = [tuple(row[key] for key in keys) if len(keys) > 1 else row[keys[0]] for row in rows]
-    what = "individual and model" if mapping.long else "id"
+    what = ("individual and model" if mapping.long else "id") + ("" if total == 1 else "s")
     raise ValueInDataError(
-        f"{total:,} repeated {what} in column {' and '.join(map(repr, keys))} of {outcomes.source}: "
+        f"{total:,} {what} repeated in column {' and '.join(map(repr, keys))} of {outcomes.source}: "
         f"{first_few(shown, total=total)}.",
         hint="Keep one row each"
         + (", name the model and value columns with --long," if not mapping.long else "")
@@ -220,10 +243,14 @@ def _label_values(outcomes: Outcomes, row: TypeMapping[str, Any]) -> tuple[Any, 
 
 
 def _predictions_in(outcomes: Outcomes, values: tuple[Any, ...]) -> bool:
+    """Whether every answer is one of two labels, besides those that are none or still pending."""
     frame = outcomes.frame
-    aggregates = {
-        f"out_{i}": count_true(frame, (~nw.col(name).is_in(list(values))).fill_null(False))
-        for i, name in enumerate(outcomes.value_columns)
-    }
+    aggregates = {}
+    for i, name in enumerate(outcomes.value_columns):
+        known = [
+            *values,
+            *(typed_value(text, outcomes.schema[name], "the models' columns") for text in _silent(outcomes)),
+        ]
+        aggregates[f"out_{i}"] = count_true(frame, (~is_any(nw.col(name), known)).fill_null(False))
     row = fetch_rows(frame.select(**aggregates))[0]
     return not any(row.values())

@@ -6,6 +6,7 @@ Rows are what the record says, so tests check data and not pixels. Nothing here 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -32,20 +33,22 @@ class Chart(NamedTuple):
     compact_note: str = ""
 
 
-def profile_chart(profile: Sequence[ProfileRow]) -> Chart:
+def profile_chart(profile: Sequence[ProfileRow], noun: str = "individuals") -> Chart:
     """Return the failure outcome profile of one number of judgements: observed against expected.
 
     Parameters
     ----------
     profile : sequence of ProfileRow
         All rows with the same ``judged``.
+    noun : str
+        What individuals are called, in the plural.
     """
     k = profile[0].judged
     rows = [
         _row(index, _failures(row.failed, k), row.observed, "percent", row.expected, failed=row.failed)
         for index, row in enumerate(profile)
     ]
-    title = "share of individuals"
+    title = f"share of {words.shown(noun)}"
     if len(rows) > MOST_BARS:
         return Chart(columns(rows, k, "wide"), columns(rows, k, "compact"), rows)
     return Chart(
@@ -60,7 +63,9 @@ def _failures(failed: int, k: int) -> str:
         return "no model failed"
     if k == 1:
         return "the model failed"
-    return f"all {k} failed" if failed == k else f"{failed} of {k} failed"
+    if failed == k:
+        return "both failed" if k == 2 else f"all {k} failed"
+    return f"{failed} of {k} failed"
 
 
 def models_chart(models: Sequence[ModelRecord]) -> Chart:
@@ -154,8 +159,13 @@ def _row(
         "low": value.low,
         "high": None if value.high is not None and math.isinf(value.high) else value.high,
         "expected": expected,
-        "text": text,
-        "interval": ends,
-        "both": f"{text} ({ends})" if ends else text,
+        "text": _minus(text),
+        "interval": _minus(ends),
+        "both": _minus(f"{text} ({ends})" if ends else text),
         **more,
     }
+
+
+def _minus(numbers: str) -> str:
+    """Return numbers in words with true minus signs, as the page around the chart has them."""
+    return re.sub(r"(?<![\w.])-(?=\d)", "\N{MINUS SIGN}", numbers)

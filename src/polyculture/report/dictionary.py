@@ -148,6 +148,7 @@ _FIELDS: dict[str, tuple[str, str]] = {
     "expected_profile": ("expected shares of individuals failed by 0, 1, ... all models, separated by |", _SHARE),
     "reason": ("why it is undefined", _TEXT),
     "residual_df": ("residual degrees of freedom", "count"),
+    "residual_df_reason": ("why there are none", _TEXT),
     "systemic_failure": ("systemic failure that the null model expects", _SHARE),
     "excess": ("observed minus expected under this null model", _POINTS),
     "note": ("what a reader should know", _TEXT),
@@ -160,6 +161,7 @@ _FIELDS: dict[str, tuple[str, str]] = {
 }
 
 _CONTRAST = "contrast_"
+_CONTRASTS = "group_contrasts"
 
 # (table or record around it, field) -> the same where the field means something else there.
 _SPECIAL: dict[tuple[str, str], tuple[str, str]] = {
@@ -182,8 +184,14 @@ _SPECIAL: dict[tuple[str, str], tuple[str, str]] = {
     ("collection", "sentence"): ("how many independent models these count as", _TEXT),
     ("panel", "sentence"): ("how many independent votes these are worth", _TEXT),
     ("collection", "models"): ("number of models", "models"),
-    (_CONTRAST, "difference"): ("the group's systemic failure minus everyone else's", _POINTS),
-    (_CONTRAST, "ratio"): ("the group's systemic failure / everyone else's", _RATIO),
+    **{
+        (where, name): entry
+        for where in (_CONTRAST, _CONTRASTS)
+        for name, entry in {
+            "difference": ("the group's systemic failure minus everyone else's", _POINTS),
+            "ratio": ("the group's systemic failure / everyone else's", _RATIO),
+        }.items()
+    },
 }
 
 _AROUND = {

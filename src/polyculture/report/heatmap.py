@@ -28,7 +28,7 @@ from polyculture.report.vega import (
     base,
 )
 
-__all__ = ["MOST_MODELS", "MOST_PATTERNS", "heat", "patterns_chart"]
+__all__ = ["MOST_MODELS", "MOST_PATTERNS", "heat", "legend", "patterns_chart"]
 
 MOST_PATTERNS = 30
 MOST_MODELS = 40
@@ -42,13 +42,24 @@ def heat(share: float) -> int:
     return next(index for index, (_, least) in enumerate(_HEAT) if share >= least)
 
 
-def patterns_chart(patterns: Sequence[Pattern]) -> Chart:
+def legend(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return swatch and meaning of each kind of cell that the chart has; others need no words."""
+    shades = {row["heat"] for row in rows if row["state"] == "failed"}
+    states = {row["state"] for row in rows}
+    found = [(f"heat{shade}", f"failed, pattern of {_HEAT[shade][0]}") for shade in sorted(shades)]
+    kinds = (("not failed", "hollow", "did not fail"), ("not judged", "stroke", "did not judge"))
+    return found + [(swatch, meaning) for state, swatch, meaning in kinds if state in states]
+
+
+def patterns_chart(patterns: Sequence[Pattern], noun: str = "individuals") -> Chart:
     """Return the most frequent failure patterns as a heat map of models by patterns.
 
     Parameters
     ----------
     patterns : sequence of Pattern
         The most frequent first. The first 30 are drawn, the rest is summed in the note.
+    noun : str
+        What individuals are called, in the plural.
 
     Returns
     -------
@@ -82,7 +93,7 @@ def patterns_chart(patterns: Sequence[Pattern]) -> Chart:
         _draw(drawn, rows, models, "wide"),
         _draw(drawn[:PHONE_PATTERNS], few, models[:PHONE_MODELS], "compact"),
         rows,
-        _note(patterns, len(models), len(failures)),
+        _note(patterns, len(models), len(failures), noun),
         _compact_note(len(drawn), len(models)),
     )
 
@@ -93,14 +104,14 @@ def _state(name: str, pattern: Pattern) -> str:
     return "not failed" if name in pattern.judged else "not judged"
 
 
-def _note(patterns: Sequence[Pattern], models: int, of_models: int) -> str:
+def _note(patterns: Sequence[Pattern], models: int, of_models: int, noun: str) -> str:
     parts = []
     rest = patterns[MOST_PATTERNS:]
     if rest:
         share = words.percent(sum(pattern.share for pattern in rest))
         parts.append(
             f"The chart shows the {MOST_PATTERNS} most frequent patterns; the other "
-            f"{words.count(len(rest))} listed hold {share} of individuals."
+            f"{words.count(len(rest))} listed hold {share} of {words.shown(noun)}."
         )
     if models < of_models:
         parts.append(f"Of {words.count(of_models)} models it shows the {models} with the most failures.")
@@ -110,7 +121,7 @@ def _note(patterns: Sequence[Pattern], models: int, of_models: int) -> str:
 def _compact_note(patterns: int, models: int) -> str:
     parts = [f"the first {PHONE_PATTERNS} patterns"] if patterns > PHONE_PATTERNS else []
     parts += [f"the first {PHONE_MODELS} models"] if models > PHONE_MODELS else []
-    return f"This narrow screen shows {' and '.join(parts)} of them." if parts else ""
+    return f"This narrow screen shows {words.listed(parts)} of them." if parts else ""
 
 
 def _draw(patterns: Sequence[Pattern], rows: list[dict[str, Any]], models: list[str], size: Size) -> Spec:

@@ -13,6 +13,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from polyculture.audit.records import Outcome, Statistic
+from polyculture.audit.words import capital
 from polyculture.report import words
 
 __all__ = ["FILTERS", "Footnotes", "number", "prose", "text"]
@@ -111,6 +112,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "prose": prose,
     "count": lambda value: number(words.count(value)),
     "expected": lambda value: number(words.expected(value)),
+    "cap": lambda value: text(capital(str(value))),
     "percent": lambda value: number(words.percent(value)),
     "ratio": lambda value: number(words.ratio(value)),
     "pvalue": lambda value: number(words.p_value(value)),

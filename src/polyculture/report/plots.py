@@ -168,7 +168,7 @@ def columns(rows: list[Row], k: int, size: Size) -> Spec:
     x = {
         "type": "quantitative",
         "scale": {"domain": [-0.5, k + 0.5], "nice": False},
-        "axis": {"title": "number of models that failed the individual", "grid": False, "tickCount": 8, "format": "d"},
+        "axis": {"title": "number of models that failed", "grid": False, "tickCount": 8, "format": "d"},
     }
     y = {
         "type": "quantitative",

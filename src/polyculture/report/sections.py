@@ -11,16 +11,21 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from polyculture.audit.records import AuditRecord, GroupRecord, Outcome, ProfileRow
+from polyculture.audit.records import AuditRecord, GapRecord, GroupRecord, Outcome, ProfileRow
 from polyculture.report import charts, heatmap, ladder, similarity, words
 from polyculture.report.panel import majority_words
 from polyculture.report.vega import svg
 
-__all__ = ["MOST_TABLE_ROWS", "Figure", "GroupTable", "Profile", "context", "outcomes"]
+__all__ = ["MOST_TABLE_ROWS", "Figure", "GroupTable", "Profile", "context", "gap_columns", "outcomes"]
 
 MOST_TABLE_ROWS = 200  # longer tables stand in --tables and --json
 MOST_PROFILES = 3
 MOST_GROUP_MODELS = 8
+GAPS = {
+    "failure_rate": "Failure rate",
+    "demographic_parity": "Demographic parity",
+    "equalized_odds": "Equalized odds",
+}
 
 
 class Figure(NamedTuple):
@@ -55,19 +60,30 @@ class GroupTable(NamedTuple):
 
 def context(record: AuditRecord) -> dict[str, Any]:
     """Return everything that the template needs beside the record."""
-    profiles = _profiles(record.profile)
+    profiles = _profiles(record.profile, record.noun)
+    patterns = heatmap.patterns_chart(record.patterns, record.noun) if record.patterns else None
     tables = _group_tables(record.groups)
     gaps = [(gap, _figure(f"gaps-{index}", charts.gaps_chart(gap))) for index, gap in enumerate(record.gaps)]
     return {
         "contents": list(_contents(record)),
-        "big_numbers": _big_numbers(record.systemic_failure),
+        "big_numbers": _big_numbers(record.systemic_failure, record.noun),
+        "census": record.provenance.census,
+        "noun": record.noun,
+        "one": words.one_of(record.noun),
+        "rule": words.rule_of(record),
+        "label_errors": any(outcome.label_errors is not None for _, _, outcome in outcomes(record)),
+        "everyone": record.individuals + sum(record.judged_too_little.values()),
+        "any_no_answer": any(model.no_answer for model in record.models),
         "outcomes": outcomes(record),
         "profiles": profiles,
-        "patterns_figure": _figure("patterns", heatmap.patterns_chart(record.patterns)) if record.patterns else None,
+        "patterns_figure": _figure("patterns", patterns),
+        "patterns_legend": [] if patterns is None else heatmap.legend(patterns.rows),
+        "who_did_not_judge": _who_did_not_judge(record),
         "patterns_sentence": _patterns_sentence(record),
         "models_figure": _figure("models", charts.models_chart(record.models)) if record.models else None,
         "group_tables": tables,
         "gaps": gaps,
+        "gap_columns": gap_columns,
         "most_rows": MOST_TABLE_ROWS,
         "heat": heatmap.heat,
         "ladder": _ladder(record),
@@ -89,7 +105,7 @@ def _contents(record: AuditRecord) -> Iterable[tuple[str, str]]:
     """Yield id and title of each section that has content."""
     sections: tuple[tuple[object, str, str], ...] = (
         (True, "outcomes", "Observed and expected"),
-        (record.profile, "profile", "How many models fail each individual"),
+        (record.profile, "profile", f"How many models fail each {words.one_of(record.noun)}"),
         (record.patterns, "patterns", "Who is failed together"),
         (record.models, "models", "Each model by itself"),
         (record.groups, "groups", "Groups"),
@@ -120,24 +136,30 @@ def outcomes(record: AuditRecord) -> list[tuple[str, str, Outcome]]:
     ]
 
 
-def _big_numbers(outcome: Outcome) -> list[dict[str, str]]:
+def _big_numbers(outcome: Outcome, noun: str) -> list[dict[str, str]]:
     """Return the three large numbers of page one.
 
     Where fewer than one event is expected a ratio says little, so the difference takes its place.
     """
-    of = f"{words.count(outcome.count)} of {words.plural(outcome.individuals, 'individual')}"
+    of = f"{words.count(outcome.count)} of {words.number_of(outcome.individuals, noun)}"
     ceiling = "" if outcome.ceiling is None else f"these failure rates allow at most {words.ratio(outcome.ceiling)}"
     few = outcome.expected is not None and outcome.expected * outcome.individuals < 1
     comparison = (
-        _big("difference", "Observed minus expected", outcome.difference, "points", "fewer than one is expected")
+        _big(
+            "difference",
+            "Difference (excess): observed − expected",
+            outcome.difference,
+            "points",
+            "fewer than one is expected",
+        )
         if few
-        else _big("ratio", "Ratio H: observed / expected", outcome.ratio, "ratio", ceiling)
+        else _big("ratio", "Ratio (H): observed / expected", outcome.ratio, "ratio", ceiling)
     )
     if not few and outcome.ratio.value is None and outcome.log10_ratio.value is not None:
         comparison["value"] = words.ratio(None, outcome.log10_ratio.value)
         comparison["interval"] = ""
     expected = _big("expected", "Expected if failures were independent", outcome.expected_interval, "percent", "")
-    expected["value"] = words.expected(outcome.expected, outcome.log10_expected)
+    expected["value"] = words.expected_of(outcome)
     return [_big("observed", "Failed by every model", outcome.observed, "percent", of), expected, comparison]
 
 
@@ -162,7 +184,7 @@ def _figure(name: str, chart: charts.Chart | None) -> Figure | None:
     return Figure(name, drawn[0], drawn[1], chart.note, chart.compact_note)
 
 
-def _profiles(profile: Sequence[ProfileRow]) -> list[Profile]:
+def _profiles(profile: Sequence[ProfileRow], noun: str) -> list[Profile]:
     """Return one profile for each number of judgements, the one of most individuals first."""
     by_judged = [(judged, tuple(rows)) for judged, rows in groupby(profile, key=lambda row: row.judged)]
     by_judged.sort(key=lambda item: -sum(row.count for row in item[1]))
@@ -171,20 +193,20 @@ def _profiles(profile: Sequence[ProfileRow]) -> list[Profile]:
             judged,
             sum(row.count for row in rows),
             rows,
-            _figure(f"profile-{judged}", charts.profile_chart(rows)) if index < MOST_PROFILES else None,
-            _profile_sentence(rows),
+            _figure(f"profile-{judged}", charts.profile_chart(rows, noun)) if index < MOST_PROFILES else None,
+            _profile_sentence(rows, noun),
         )
         for index, (judged, rows) in enumerate(by_judged)
     ]
 
 
-def _profile_sentence(rows: Sequence[ProfileRow]) -> str:
+def _profile_sentence(rows: Sequence[ProfileRow], noun: str) -> str:
     first, last = rows[0], rows[-1]
     k = last.judged
     return (
-        f"No model failed {words.number(first.observed)} of these individuals "
+        f"No model failed {words.number(first.observed)} of these {noun} "
         f"({words.expected(first.expected)} expected); "
-        f"{'the model' if k == 1 else f'all {k} models'} failed {words.number(last.observed)} "
+        f"{words.all_models(k)} failed {words.number(last.observed)} "
         f"({words.expected(last.expected)} expected)."
     )
 
@@ -204,10 +226,51 @@ def _patterns_sentence(record: AuditRecord) -> str:
 
 def _who(names: Sequence[str], judged: int) -> str:
     if len(names) == judged and judged > 1:
-        return f"all {judged} models"
+        return words.all_models(judged)
     if len(names) > 4:
         return f"{len(names)} of {judged} models"
-    return " and ".join(names) + (" alone" if len(names) == 1 else "")
+    return words.listed(names) + (" alone" if len(names) == 1 else "")
+
+
+def _who_did_not_judge(record: AuditRecord) -> list[str]:
+    """Return for each pattern which models did not judge, where all others did; empty where all judged."""
+    names = [model.name for model in record.models]
+    found = []
+    for pattern in record.patterns:
+        silent = [words.shorten(words.shown(name), 28) for name in names if name not in pattern.judged]
+        if len(silent) > 4:
+            silent = [*silent[:3], f"{len(silent) - 3} more"]
+        found.append(f"not judged by {words.listed(silent)}" if silent else "")
+    return found
+
+
+def gap_columns(gap: GapRecord) -> tuple[list[tuple[str, str, str]], list[str]]:
+    """Return the columns of the table of gaps that any model has, and why others are left out.
+
+    Parameters
+    ----------
+    gap : GapRecord
+        Gaps between the groups of a column.
+
+    Returns
+    -------
+    list of (str, str, str)
+        Field, heading, and kind of number.
+    list of str
+        One sentence for each measure that is undefined for all models.
+    """
+    shown, reasons = [], []
+    for name, words_for in GAPS.items():
+        fields = ((f"{name}_difference", "gap"), (f"{name}_ratio", "ratio"))
+        known = [
+            (field, words_for, kind)
+            for field, kind in fields
+            if name == "failure_rate" or any(getattr(model, field).value is not None for model in gap.models)
+        ]
+        shown += known
+        if not known and gap.models:
+            reasons.append(f"{words_for} is not shown: {words.reason_of(getattr(gap.models[0], fields[0][0]))}.")
+    return shown, reasons
 
 
 def _group_tables(groups: Sequence[GroupRecord]) -> list[GroupTable]:
@@ -219,7 +282,7 @@ def _group_tables(groups: Sequence[GroupRecord]) -> list[GroupTable]:
     return [
         GroupTable(
             by,
-            "By " + " and ".join(words.shown(column) for column in by),
+            "By " + words.listed([words.shown(column) for column in by]),
             members,
             _figure(f"groups-{index}", charts.groups_chart(members)),
             _group_models(members),

@@ -19,8 +19,8 @@ from typing import Any
 from polyculture.audit.frames import Row, same_columns, tables
 from polyculture.audit.records import AuditRecord
 from polyculture.errors import OutputError
+from polyculture.files import FORMULA, atomic_write, mode_of_new, output_error
 from polyculture.report.dictionary import describe
-from polyculture.report.files import atomic_write, mode_of_new, output_error
 from polyculture.report.words import shown
 
 __all__ = ["TABLES", "guarded", "write_tables"]
@@ -31,6 +31,8 @@ TABLES = (
     "outcomes",
     "patterns",
     "groups",
+    "group_outcomes",
+    "group_contrasts",
     "group_models",
     "group_profiles",
     "group_homogenization",
@@ -51,8 +53,6 @@ TABLES = (
     "provenance",
     "dictionary",
 )
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def write_tables(record: AuditRecord, directory: str | os.PathLike[str]) -> tuple[Path, ...]:
@@ -119,8 +119,6 @@ def _move(temporary: Path, target: Path, names: Iterable[str]) -> None:
 
 def _all_tables(record: AuditRecord) -> dict[str, list[Row]]:
     found = {name: same_columns(rows) for name, rows in tables(record).items()}
-    for name in {"groups", "gaps"} & found.keys():  # their models and profiles are tables of their own
-        found[name] = [{key: row[key] for key in row if key not in {"models", "profile"}} for row in found[name]]
     found["provenance"] = _provenance(record)
     found["dictionary"] = describe({name: list(rows[0]) for name, rows in found.items()})
     return found
@@ -136,11 +134,21 @@ def _provenance(record: AuditRecord) -> list[Row]:
 
     add("headline", record.headline)
     add("schema", record.schema)
+    add("noun", record.noun)
     for number, file in enumerate(source.inputs, start=1):
         for part in ("name", "format", "sha256", "bytes", "rows"):
             add(f"input {number} {part}", getattr(file, part))
     for name in (
-        *("rows_read", "rows_used", "failure_rule", "no_answer", "min_judged", "min_cell", "version"),
+        *(
+            "rows_read",
+            "rows_used",
+            "failure_rule",
+            "failure_rule_in_words",
+            "no_answer",
+            "min_judged",
+            "min_cell",
+            "version",
+        ),
         *("command", "seed", "period", "note", "weighted", "clusters", "census"),
     ):
         add(name, getattr(source, name))
@@ -159,7 +167,7 @@ def guarded(text: str) -> str:
     >>> guarded("=cmd()"), guarded("plain")
     ("'=cmd()", 'plain')
     """
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{text}" if text.startswith(FORMULA) else text
 
 
 def _csv(rows: list[Row]) -> bytes:

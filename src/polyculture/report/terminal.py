@@ -6,6 +6,7 @@ Nothing depends on colour; narrow terminals get fewer columns.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -21,9 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["Screen", "print_audit"]
 
 NARROW = 92  # below this many columns intervals move out of the tables of models, profile and groups
+STACKED = 58  # below, not even three columns of numbers fit, and tables become lists
 MOST_MODELS = 12
 MOST_GROUPS = 14
 MOST_PROFILE = 12
+
+_HELD = "\N{SYMBOL FOR SPACE}"
 
 
 def print_audit(record: AuditRecord, console: Console) -> None:
@@ -64,7 +68,8 @@ class Screen:
     def __init__(self, console: Console) -> None:
         self.console = console
         self.narrow = console.width < NARROW
-        self.bar_length = 10 if console.width < 70 else 20
+        self.stacked = console.width < STACKED
+        self.bar_length = 0 if self.stacked else 10 if console.width < 70 else 20
         self.encoding = console.encoding or "utf-8"
         unicode = self._encodes("█│") and not console.legacy_windows
         self.full, self.mark = ("█", "│") if unicode else ("#", "|")
@@ -88,10 +93,15 @@ class Screen:
             return shown.encode("ascii", "backslashreplace").decode("ascii")
 
     def paragraph(self, value: str, style: str = "") -> None:
-        """Print literal text as a paragraph."""
+        """Print a paragraph; no line breaks between a number and its per cent sign."""
         from rich.text import Text
 
-        self.console.print(Text(self.text(value), style=style), highlight=False)
+        text = self.text(value)
+        # Rich breaks lines at every kind of space, so a character that is none stands in while it does.
+        held = _HELD if _HELD not in text else " "
+        lines = Text(re.sub(r"(?<=\d) (?=%)", held, text)).wrap(self.console, self.console.width)
+        for line in lines:
+            self.console.print(Text(line.plain.rstrip().replace(held, " "), style=style), highlight=False)
 
     def blank(self) -> None:
         """Print an empty line."""
@@ -129,9 +139,23 @@ class Screen:
         table.add_row(*(Text(self.text(cell)) for cell in cells))
 
     def show(self, table: Table) -> None:
-        """Print a table and an empty line."""
-        self.console.print(table, highlight=False)
+        """Print a table; where there is no room for columns, a line a cell, so that nothing is cut."""
+        if self.stacked:
+            self._list(table)
+        else:
+            self.console.print(table, highlight=False)
         self.blank()
+
+    def _list(self, table: Table) -> None:
+        self.paragraph(str(table.title), style="bold")
+        heads = [str(column.header) for column in table.columns]
+        for cells in zip(*(column.cells for column in table.columns), strict=True):
+            label, *values = (str(cell) for cell in cells)
+            if label:
+                self.paragraph(f"{heads[0]} {label}".strip())
+            for head, value in zip(heads[1:], values, strict=True):
+                if value:
+                    self.paragraph(f"  {head}: {value}" if head else f"  {value}")
 
     def bar(self, observed: float | None, expected: float | None, largest: float) -> str:
         """Return a bar of the observed share with a stroke where the expected one would end."""
@@ -147,21 +171,22 @@ class Screen:
 def _outcomes(record: AuditRecord, screen: Screen) -> Table:
     """Return the three outcomes, one column each; on a narrow terminal the intervals stand beneath."""
     outcomes = (record.systemic_failure, record.consistent_success, record.homogeneous_outcomes)
-    table = screen.table("Outcomes, with 95 % intervals", "", "all fail", "none fails", "either")
-    screen.row(table, "individuals", *(words.count(outcome.count) for outcome in outcomes))
+    title = "Outcomes" if record.provenance.census else "Outcomes, with 95 % intervals"
+    table = screen.table(title, "", "all fail", "none fails", "either")
+    screen.row(table, record.noun, *(words.count(outcome.count) for outcome in outcomes))
     lines: tuple[tuple[str, list[Statistic], str], ...] = (
         ("observed", [outcome.observed for outcome in outcomes], "percent"),
         ("expected", [_expected_statistic(outcome) for outcome in outcomes], "percent"),
-        ("difference", [outcome.difference for outcome in outcomes], "points"),
-        ("ratio", [outcome.ratio for outcome in outcomes], "ratio"),
+        ("difference (excess)", [outcome.difference for outcome in outcomes], "points"),
+        ("ratio (H)", [outcome.ratio for outcome in outcomes], "ratio"),
     )
     for name, statistics, kind in lines:
         numbers = [words.number(statistic, kind).replace(" points", "") for statistic in statistics]
         ends = [words.interval(statistic, kind).replace(" points", "") for statistic in statistics]
-        if name == "ratio":
+        if kind == "ratio":
             numbers = [_ratio(outcome) for outcome in outcomes]
         if name == "expected":
-            numbers = [_expected(outcome) for outcome in outcomes]
+            numbers = [words.expected_of(outcome) for outcome in outcomes]
         if screen.narrow:
             screen.row(table, name, *numbers)
             if any(ends):
@@ -185,10 +210,6 @@ def _short(text: str) -> str:
     return "undefined" if text.startswith("undefined") else text
 
 
-def _expected(outcome: Outcome) -> str:
-    return words.expected(outcome.expected, outcome.log10_expected)
-
-
 def _ratio(outcome: Outcome) -> str:
     if outcome.ratio.value is None:
         return words.ratio(None, outcome.log10_ratio.value)
@@ -203,34 +224,39 @@ def _profiles(record: AuditRecord, screen: Screen) -> list[Table]:
     if not sizes:
         return []
     judged, rows = max(sizes.items(), key=lambda item: sum(row.count for row in item[1]))
-    title = f"How many of {words.plural(judged, 'model')} fail an individual"
+    title = f"How many of {words.plural(judged, 'model')} fail each {words.one_of(record.noun)}"
     if len(sizes) > 1:
-        title += f" (judged by {judged}; {len(sizes)} such sizes, see --json)"
-    columns = ["failed by", "individuals", "observed", "expected"]
-    table = screen.table(title, *columns, f"({screen.mark} expected)" if screen.bar_length > 10 else "")
-    table.columns[-1].justify = "left"
+        people = words.number_of(sum(row.count for row in rows), record.noun)
+        others = words.listed([words.count(size) for size in sorted(sizes) if size != judged])
+        title += f": the {people} judged by {judged} (those judged by {others} are in --html and --json)"
+    columns = ["failed by", record.noun, "observed", "expected"]
+    if not screen.stacked:
+        columns.append(f"({screen.mark} expected)" if screen.bar_length > 10 else "")
+    table = screen.table(title, *columns)
+    if not screen.stacked:
+        table.columns[-1].justify = "left"
     largest = max(max(row.expected or 0.0, row.observed.value or 0.0) for row in rows)
     kept = rows if len(rows) <= MOST_PROFILE else [*rows[: MOST_PROFILE // 2], *rows[-MOST_PROFILE // 2 :]]
     for index, row in enumerate(kept):
         if len(kept) < len(rows) and index == MOST_PROFILE // 2:
-            screen.row(table, "...", "", "", "", "")
-        screen.row(
-            table,
-            str(row.failed),
-            words.count(row.count),
-            words.number(row.observed),
-            words.expected(row.expected),
-            screen.bar(row.observed.value, row.expected, largest),
-        )
+            screen.row(table, "...", *[""] * (len(columns) - 1))
+        cells = [str(row.failed), words.count(row.count), words.number(row.observed), words.expected(row.expected)]
+        bar = [] if screen.stacked else [screen.bar(row.observed.value, row.expected, largest)]
+        screen.row(table, *cells, *bar)
     return [table]
 
 
 def _models(record: AuditRecord, screen: Screen) -> Table:
     models = sorted(record.models, key=lambda model: -(model.failure_rate.value or 0))
     no_answer = any(model.no_answer for model in models)
-    table = screen.table("Models", "model", "judged", "failed", *(["no answer"] if no_answer else []), "failure rate")
+    everyone = record.individuals + sum(record.judged_too_little.values())
+    not_judged = any(model.judged < everyone for model in models)
+    optional = [name for name, shown in (("not judged", not_judged), ("no answer", no_answer)) if shown]
+    table = screen.table("Models", "model", "judged", "failed", *optional, "failure rate")
     for model in models[:MOST_MODELS]:
         cells = [model.name, words.count(model.judged), words.count(model.failed)]
+        if not_judged:
+            cells.append(words.count(everyone - model.judged))
         if no_answer:
             cells.append(words.count(model.no_answer))
         rate = words.statistic(model.failure_rate, with_interval=not screen.narrow)
@@ -255,15 +281,15 @@ def _groups(record: AuditRecord, screen: Screen) -> list[Table]:
     columns: dict[tuple[str, ...], list[GroupRecord]] = {}
     for group in record.groups:
         columns.setdefault(tuple(group.by), []).append(group)
-    return [_group_table(by, groups, screen) for by, groups in columns.items()]
+    return [_group_table(by, groups, record, screen) for by, groups in columns.items()]
 
 
-def _group_table(by: tuple[str, ...], groups: list[GroupRecord], screen: Screen) -> Table:
-    table = screen.table(
-        f"Failed by all, by {' and '.join(by)}", "group", "individuals", "observed", "expected", "H", "p corr."
-    )
+def _group_table(by: tuple[str, ...], groups: list[GroupRecord], record: AuditRecord, screen: Screen) -> Table:
+    tested = [] if record.provenance.census else ["p corr."]
+    title = f"Failed by all, by {words.listed(by)}"
+    table = screen.table(title, "group", record.noun, "observed", "expected", "ratio (H)", *tested)
     for group in groups[:MOST_GROUPS]:
-        name = words.by_words(group.by) + (" (unknown)" if group.status == "unknown" else "")
+        name = words.by_words(group.by)
         outcome = group.systemic_failure
         if outcome is None:
             screen.row(table, name, words.count(group.individuals), group.status)
@@ -275,9 +301,9 @@ def _group_table(by: tuple[str, ...], groups: list[GroupRecord], screen: Screen)
             name,
             words.count(group.individuals),
             _short(observed),
-            _expected(outcome),
+            words.expected(outcome.expected, outcome.log10_expected),
             _short(_ratio(outcome)),
-            corrected,
+            *([corrected] if tested else []),
         )
     if len(groups) > MOST_GROUPS:
         screen.row(table, f"... and {len(groups) - MOST_GROUPS} more, see --tables")
@@ -286,7 +312,7 @@ def _group_table(by: tuple[str, ...], groups: list[GroupRecord], screen: Screen)
 
 def _gap(gap: GapRecord, screen: Screen) -> Table:
     """Return the models' gaps above the gap of systemic failure that they do not show."""
-    table = screen.table(f"Gap between groups of {' and '.join(gap.by)}, points", "", "largest - smallest")
+    table = screen.table(f"Gap between groups of {words.listed(gap.by)}, points", "", "largest - smallest")
     models = sorted(gap.models, key=lambda model: -(model.failure_rate_difference.value or 0))
     for model in models[:6]:
         text = words.statistic(model.failure_rate_difference, "gap", with_interval=not screen.narrow)
@@ -329,9 +355,10 @@ def _remarks(record: AuditRecord) -> Iterable[str]:
         yield f"Undefined: {reason}"
     other = record.no_answer
     if other is not None:
+        outcome = other.systemic_failure
         yield (
             f"No answer counts as {other.counted_as}; counted as {other.other}, "
-            f"{words.statistic(other.systemic_failure.observed)} are failed by all and "
-            f"{_expected(other.systemic_failure)} would be expected."
+            f"{words.statistic(outcome.observed)} are failed by all and "
+            f"{words.expected(outcome.expected, outcome.log10_expected)} would be expected."
         )
     yield from (f"- {note}" for note in record.notes)

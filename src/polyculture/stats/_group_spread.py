@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from polyculture.stats._group_rates import GroupRates
-from polyculture.stats._rows import Floats, Ints
+from polyculture.stats._rows import Bools, Floats, Ints, row_codes
 
 __all__ = ["spread_p_value"]
 
@@ -38,13 +38,10 @@ def spread_p_value(rates: GroupRates, rng: np.random.Generator, draws: int) -> t
         How labels were shuffled.
     """
     rows = rates.rows
-    both = np.concatenate([rows.judged, rows.failed], axis=1)
-    patterns, code = np.unique(np.packbits(both, axis=1), axis=0, return_inverse=True)
     sizes = np.add.reduceat(rows.count, rates.starts[:-1])
-    if patterns.shape[0] * rates.kept.size * draws <= _MOST_EXACT and rows.n < 1e9:
-        table = np.unpackbits(patterns, axis=1)[:, : both.shape[1]].astype(np.float64)
-        counts = np.rint(np.bincount(code.ravel(), rows.count)).astype(np.int64)
-        spreads = _by_counts(rates, table, counts, sizes, rng, draws)
+    patterns, counts = _patterns(rates)
+    if counts.size * rates.kept.size * draws <= _MOST_EXACT and rows.n < 1e9:
+        spreads = _by_counts(rates, patterns.astype(np.float64), counts, sizes, rng, draws)
         method = f"{draws} shuffles of the group labels"
     else:
         used = int(np.clip(_BUDGET / rates.failed.size, _FEWEST_DRAWS, draws))
@@ -53,6 +50,16 @@ def spread_p_value(rates: GroupRates, rng: np.random.Generator, draws: int) -> t
     observed = float(np.exp(rates.log_products - rates.log_expected).var(ddof=1))
     extreme = int((spreads >= observed * (1.0 - 1e-9)).sum())
     return (1 + extreme) / (1 + spreads.size), method
+
+
+def _patterns(rates: GroupRates) -> tuple[Bools, Ints]:
+    """Return distinct patterns (judged masks, then failed masks) and their counts; the rows, where they are many."""
+    rows = rates.rows
+    both = np.concatenate([rows.judged, rows.failed], axis=1)
+    if rows.count.size > _MOST_EXACT // _FEWEST_DRAWS:
+        return both, np.rint(rows.count).astype(np.int64)
+    patterns, code = row_codes(both)
+    return patterns, np.rint(np.bincount(code, rows.count)).astype(np.int64)
 
 
 def _by_counts(  # noqa: PLR0917 (the parts of one shuffle)
@@ -102,7 +109,7 @@ def _by_normal_law(rates: GroupRates, sizes: Floats, rng: np.random.Generator, d
     pooled = rates.failed.sum(axis=0) / rates.judged.sum(axis=0)
     judged_share = rates.judged.sum(axis=0) / rows.n
     gram = np.zeros((k, k))
-    step = max(1, (1 << 19) // k)
+    step = max(1, (1 << 14) // k)
     for start in range(0, rows.count.size, step):
         part = slice(start, start + step)
         residual = (rows.failed[part] - rows.judged[part] * pooled) / judged_share

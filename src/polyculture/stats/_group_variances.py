@@ -11,7 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from polyculture.stats._group_rates import GroupRates
-from polyculture.stats._rows import Floats, Ints, Rows, cluster_totals, covariance, log_sum, row_sums
+from polyculture.stats._rows import (
+    Floats,
+    Ints,
+    Rows,
+    cluster_totals,
+    covariance,
+    degrees_of_freedom,
+    log_sum,
+    row_sums,
+)
 
 __all__ = ["GroupVariances", "MeanVariance", "group_variances", "relative_biases", "second_orders"]
 
@@ -23,11 +32,15 @@ _MOST_MODELS = 200
 
 @dataclass(frozen=True)
 class MeanVariance:
-    """Of the logarithm of a mean of products over groups: its variance, and its covariance with log E."""
+    """Of the logarithm of a mean of products over groups: its variance, and its covariance with log E.
+
+    With clusters also the degrees of freedom of the variance of their difference.
+    """
 
     shares: Floats  # (G,) of the groups in the mean
     variance: float
     covariance: float
+    degrees: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +138,7 @@ def _shares(logs: Floats) -> Floats:
 
 def _mean(rows: Rows, shares: Floats, influence: Floats, whole: Floats) -> MeanVariance:
     matrix = covariance(rows, influence, whole)
-    return MeanVariance(shares, float(matrix[0, 0]), float(matrix[0, 1]))
+    return MeanVariance(shares, float(matrix[0, 0]), float(matrix[0, 1]), degrees_of_freedom(rows, influence - whole))
 
 
 def second_orders(rates: GroupRates) -> Floats:
@@ -164,7 +177,7 @@ def _gram(rows: Rows, inverse: Floats, share: Floats) -> Floats:
     """Return the covariance matrix of the errors that individuals make in each rate."""
     k = inverse.size
     gram = np.zeros((k, k))
-    step = max(1, (1 << 19) // k)
+    step = max(1, (1 << 14) // k)
     for start in range(0, rows.count.size, step):
         part = slice(start, start + step)
         errors = rows.failed[part] * inverse - rows.judged[part] * share

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
-from polyculture.stats._rows import Bools, Floats, Ints, make_rows, row_sums
+from polyculture.stats._rows import Bools, Floats, Ints, column_sums, make_rows, row_codes
 from polyculture.stats.poisson_binomial import pmf
 
 __all__ = ["draw_profiles", "profile_p_value", "same_by_draws"]
@@ -92,20 +92,20 @@ def profile_p_value(
     """
     rows = make_rows(judged, failed, count)
     k = rows.judged.shape[1]
-    if not rows.count.size or int(row_sums(rows.judged, np.ones(k)).max()) < 2:
+    if not rows.count.size or int(rows.judged_number.max()) < 2:
         return None, "one model: there is nothing to homogenize"
-    sets, code = np.unique(rows.judged, axis=0, return_inverse=True)
-    sizes = np.rint(np.bincount(code.ravel(), rows.count)).astype(np.int64)
+    sets, code = (rows.judged[:1], np.zeros(rows.count.size, int)) if rows.complete else row_codes(rows.judged)
+    sizes = np.rint(np.bincount(code, rows.count)).astype(np.int64)
     if sizes.sum() >= _LARGEST_POPULATION:
         return None, f"profiles are drawn for fewer than {_LARGEST_POPULATION:,} individuals"
     used = _affordable(sets, sizes, draws)
     if used == 0:
         return None, f"{sets.shape[0]:,} different sets of models are too many to draw profiles"
-    failures = np.rint(rows.count @ rows.failed).astype(np.int64)
+    failures = np.rint(column_sums(rows.count, rows.failed)).astype(np.int64)
     expected, cell = _expected(sets, sizes, failures)
     observed = np.zeros((sets.shape[0], k + 1))
-    t = row_sums(rows.failed, np.ones(k)).astype(np.int64)
-    np.add.at(observed, (code.ravel(), t), rows.count)
+    t = rows.failed_number.astype(np.int64)
+    np.add.at(observed, (code, t), rows.count)
     drawn = _draw(sets, sizes, failures, used, rng)
     at_data = float(_distance(observed[None], expected, cell)[0])
     at_draws = _distance(drawn, expected, cell)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +20,11 @@ __all__ = [
     "cluster_totals",
     "column_sums",
     "covariance",
+    "degrees_of_freedom",
+    "degrees_of_totals",
     "log_sum",
     "make_rows",
+    "row_codes",
     "row_sums",
     "take",
     "used_rows",
@@ -30,8 +34,9 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# Booleans become floats a chunk at a time: a chunk fits the cache, the whole matrix would not.
-_CHUNK_CELLS = 1 << 19
+# Booleans become floats a chunk at a time. A chunk fits the first cache, and is too small for the linear algebra
+# library to split among threads, which costs more than it gains here.
+_CHUNK_CELLS = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +71,43 @@ class Rows:
     clusters: int | None
     complete: bool
     plain: bool
+
+    @cached_property
+    def failed_number(self) -> Floats:
+        """Number of models that failed an individual of each row, shape (P,)."""
+        return row_sums(self.failed, np.ones(self.failed.shape[1]))
+
+    @cached_property
+    def judged_number(self) -> Floats:
+        """Number of models that judged an individual of each row, shape (P,)."""
+        k = self.judged.shape[1]
+        return np.full(self.count.size, float(k)) if self.complete else row_sums(self.judged, np.ones(k))
+
+    @cached_property
+    def judged_weight(self) -> Floats:
+        """Weight of the individuals whom each model judged, shape (k,)."""
+        k = self.judged.shape[1]
+        return np.full(k, self.total_weight) if self.complete else column_sums(self.weight, self.judged)
+
+    @cached_property
+    def failed_weight(self) -> Floats:
+        """Weight of the individuals whom each model failed, shape (k,)."""
+        return column_sums(self.weight, self.failed)
+
+    @cached_property
+    def rate_variances(self) -> Floats:
+        """Variance of each model's failure rate, shape (k,); 0 for a model that judged nobody."""
+        judged = self.judged_weight
+        known = judged > 0.0
+        rates = np.divide(self.failed_weight, judged, out=np.zeros_like(judged), where=known)
+        if self.cluster is None:
+            squares = column_sums(self.weight_squared, self.judged)
+            failed = self.failed_weight if self.plain else column_sums(self.weight_squared, self.failed)
+            sums = failed * (1.0 - rates) ** 2 + (squares - failed) * rates**2
+        else:
+            errors = (self.failed[:, j].astype(np.float64) - rates[j] * self.judged[:, j] for j in range(judged.size))
+            sums = np.array([float(covariance(self, error)[0, 0]) for error in errors])
+        return np.asarray(np.divide(sums, judged**2, out=np.zeros_like(judged), where=known))
 
     @property
     def n(self) -> float:
@@ -113,8 +155,8 @@ def make_rows(  # noqa: PLR0917 (the columns of one table)
     w = n if weight is None else np.asarray(weight, dtype=np.float64)
     w2 = w if weight_squared is None else np.asarray(weight_squared, dtype=np.float64)
     codes = None if cluster is None else np.asarray(cluster, dtype=np.int64)
-    _check(o, f, (n, w, w2) if codes is None else (n, w, w2, codes))
     complete = bool(o.all())
+    _check(o, f, (n, w, w2) if codes is None else (n, w, w2, codes), complete)
     keep = used_rows(o, n)
     if not keep.all():
         o, f, n, w, w2 = o[keep], f[keep], n[keep], w[keep], w2[keep]
@@ -126,10 +168,11 @@ def make_rows(  # noqa: PLR0917 (the columns of one table)
 
 def used_rows(judged: Bools, count: Floats) -> Bools:
     """Return which rows hold an individual with at least one judgement."""
-    return np.asarray((count > 0) & judged.any(axis=1))
+    used = np.asarray(count > 0)
+    return used if judged.all() else used & judged.any(axis=1)
 
 
-def _check(judged: Bools, failed: Bools, vectors: Sequence[NDArray[np.float64] | Ints]) -> None:
+def _check(judged: Bools, failed: Bools, vectors: Sequence[Floats | Ints], complete: bool) -> None:
     if judged.ndim != 2 or judged.shape != failed.shape:
         raise ValueError(f"judged and failed must be tables of one shape, got {judged.shape} and {failed.shape}.")
     for vector in vectors:
@@ -137,7 +180,7 @@ def _check(judged: Bools, failed: Bools, vectors: Sequence[NDArray[np.float64] |
             raise ValueError(f"one value a row is needed: got {vector.shape} for {judged.shape[0]} rows.")
     if any(not np.all(vector >= 0) for vector in vectors[:3]):
         raise ValueError("counts and weights must not be negative.")
-    if np.any(failed > judged):
+    if not complete and np.any(failed > judged):
         raise ValueError("a model is marked as failing an individual whom it did not judge.")
 
 
@@ -160,12 +203,12 @@ def column_sums(vector: Floats, matrix: Bools) -> Floats:
     return total
 
 
-def row_sums(matrix: Bools, vector: Floats) -> Floats:
-    """Return ``matrix @ vector`` for a Boolean matrix (P, k)."""
+def row_sums(matrix: Bools, vectors: Floats) -> Floats:
+    """Return ``matrix @ vectors`` for a Boolean matrix (P, k) and vectors (k,) or (k, m)."""
     rows, k = matrix.shape
-    result = np.empty(rows)
+    result = np.empty((rows, *vectors.shape[1:]))
     for part in _parts(rows, k):
-        result[part] = matrix[part].astype(np.float64) @ vector
+        result[part] = matrix[part].astype(np.float64) @ vectors
     return result
 
 
@@ -212,6 +255,30 @@ def cluster_totals(rows: Rows, values: Floats) -> Floats | None:
     return np.asarray(np.bincount(rows.cluster[inside], (rows.weight * values)[inside], minlength=size))
 
 
+def degrees_of_freedom(rows: Rows, influence: Floats, events: int | None = None) -> float | None:
+    """Return the degrees of freedom of a variance from clusters: fewer where a few clusters make most of it.
+
+    Few events make few clusters stand out even where clusters do not matter; the limits of a rate allow for that
+    already, so that half of what they add (1 / events) is taken off.
+    """
+    totals = cluster_totals(rows, influence)
+    if totals is None or rows.clusters is None:
+        return None
+    return degrees_of_totals(totals, rows.clusters, events)
+
+
+def degrees_of_totals(totals: Floats, clusters: int, events: int | None = None) -> float:
+    """Return the degrees of freedom of a sum of squared cluster totals; see `degrees_of_freedom`."""
+    largest = float(np.abs(totals).max(initial=0.0))
+    if largest <= 0.0 or clusters < 2:
+        return float(max(clusters - 1, 1))
+    squares = (totals / largest) ** 2  # totals of the excess may be as small as E
+    # The variance of a sum of squares, as observed; for normal totals it gives the number of clusters.
+    relative = float((squares**2).sum()) / float(squares.sum()) ** 2 - 1.0 / totals.size
+    relative -= 0.5 / events if events else 0.0
+    return max(2.0 / max(relative, 2.0 / (clusters - 1)), 1.0)
+
+
 def take(rows: Rows, part: slice | Ints) -> Rows:
     """Return some of the rows; clusters keep their numbers, ``clusters`` and ``complete`` those of the whole."""
     return replace(
@@ -231,3 +298,17 @@ def log_sum(logs: Floats) -> float:
     if not np.isfinite(highest):
         return highest
     return highest + float(np.log(np.exp(logs - highest).sum()))
+
+
+def row_codes(matrix: Bools) -> tuple[Bools, Ints]:
+    """Return the distinct rows of a Boolean matrix (P, k), and for each row which of them it is."""
+    packed = np.packbits(matrix, axis=1)
+    width = packed.shape[1]
+    if width <= 8:
+        padded = np.zeros((packed.shape[0], 8), dtype=np.uint8)
+        padded[:, :width] = packed
+        values, code = np.unique(padded.view(np.uint64).ravel(), return_inverse=True)
+        distinct = values[:, None].view(np.uint8)[:, :width]
+    else:
+        distinct, code = np.unique(packed, axis=0, return_inverse=True)
+    return np.unpackbits(distinct, axis=1)[:, : matrix.shape[1]].astype(np.bool_), code.ravel().astype(np.int64)

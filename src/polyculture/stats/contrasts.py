@@ -9,9 +9,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import gammaln, ndtr
 
+from polyculture.stats._gap import Gap, max_min_gap
+from polyculture.stats._rows import Floats, cluster_totals, degrees_of_totals
 from polyculture.stats.homogeneity import CENSUS, NOBODY, ONE_MODEL, estimate, observed_size
 from polyculture.stats.intervals import (
     Estimated,
@@ -21,10 +22,10 @@ from polyculture.stats.intervals import (
     mover_ratio_log,
     newcombe_difference,
     no_interval,
+    quantile,
     undefined,
     wilson,
 )
-from polyculture.stats._rows import Floats, cluster_totals
 from polyculture.stats.moments import Moments, has_event
 
 __all__ = [
@@ -39,6 +40,14 @@ __all__ = [
 ]
 
 NO_EVENT_ELSEWHERE = "no event in the group compared with: the ratio does not exist"
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What clusters do to a difference of two shares: their correlation, and the factor that widens the interval."""
+
+    correlation: float = 0.0
+    widening: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -68,35 +77,6 @@ class Contrast:
     p_value: float | None
     method: str
     signs_disagree: bool
-
-
-@dataclass(frozen=True)
-class Gap:
-    """The largest difference between groups, beside what shuffled group labels would show.
-
-    Attributes
-    ----------
-    difference : Estimated
-        Highest minus lowest rate; no interval.
-    ratio : Estimated
-        Lowest over highest rate (the reading of the four-fifths rule); no interval.
-    highest, lowest : int or None
-        Indices of the groups.
-    expected : float or None
-        Mean difference with shuffled labels: what groups of these sizes show with no difference.
-    p_value : float or None
-        Share of shuffles with at least this difference.
-    method : str
-        How, or why not.
-    """
-
-    difference: Estimated
-    ratio: Estimated
-    highest: int | None
-    lowest: int | None
-    expected: float | None
-    p_value: float | None
-    method: str
 
 
 def difference_of_rates(x1: float, n1: float, x2: float, n2: float) -> Estimated:
@@ -190,69 +170,14 @@ def contrast(one: Moments, other: Moments, *, census: bool = False) -> Contrast:
     )
     excess = _excess_difference(first.difference, second.difference, census)
     ratio_of_h = _homogenization_ratio(first.log10_ratio, second.log10_ratio, census)
-    shared = 0.0 if census else shared_correlation(one, other)
+    shared = _Shared() if census else _shared(one, other)
     return Contrast(
         _difference(one, other, first.observed, second.observed, shared),
-        _ratio(one.observed, _interval(first.observed), other.observed, _interval(second.observed), shared),
+        _ratio(one.observed, _interval(first.observed), other.observed, _interval(second.observed), shared.correlation),
         excess,
         ratio_of_h,
         *_test(one, other, first.observed, second.observed, shared),
         signs_disagree=_disagree(excess, ratio_of_h),
-    )
-
-
-def max_min_gap(events: ArrayLike, n: ArrayLike, rng: np.random.Generator, draws: int = 999) -> Gap:
-    """Return the largest difference of rates between groups, and the one expected without any difference.
-
-    Parameters
-    ----------
-    events, n : array_like of int, shape (G,)
-        Events and individuals of each group; empty groups are left out.
-    rng : numpy.random.Generator
-        Source of the shuffles.
-    draws : int
-        Number of shuffles.
-
-    Returns
-    -------
-    Gap
-
-    Notes
-    -----
-    Shuffled labels give each group a multivariate hypergeometric share of the events. With many groups the largest
-    difference is never near 0, whatever the truth; hence the expected one beside it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> gap = max_min_gap([5, 10, 30], [50, 100, 100], np.random.default_rng(0))
-    >>> round(gap.difference.value, 2), round(gap.ratio.value, 3), gap.highest, round(gap.expected, 2)
-    (0.2, 0.333, 2, 0.08)
-    """
-    x, size = np.asarray(events, dtype=np.int64), np.asarray(n, dtype=np.int64)
-    kept = np.flatnonzero(size > 0)
-    if kept.size < 2:
-        nothing = undefined("fewer than two groups with individuals: there is no gap")
-        return Gap(nothing, nothing, None, None, None, None, nothing.reason)
-    x, size = x[kept], size[kept]
-    rates = x / size
-    highest, lowest = int(np.argmax(rates)), int(np.argmin(rates))
-    gap = float(rates[highest] - rates[lowest])
-    reason = "a largest difference has no interval: see the one expected with no difference"
-    ratio = undefined("no event in any group: the ratio does not exist")
-    if rates[highest] > 0.0:
-        ratio = Estimated(float(rates[lowest] / rates[highest]), reason=reason)
-    shuffled = rng.multivariate_hypergeometric(size, int(x.sum()), size=draws, method="marginals") / size
-    gaps = shuffled.max(axis=1) - shuffled.min(axis=1)
-    p = (1 + int((gaps >= gap - 1e-12).sum())) / (1 + draws)
-    return Gap(
-        Estimated(gap, reason=reason),
-        ratio,
-        int(kept[highest]),
-        int(kept[lowest]),
-        float(gaps.mean()),
-        p,
-        f"{draws} shuffles of the group labels",
     )
 
 
@@ -271,13 +196,13 @@ def _exact(x1: int, n1: int, x2: int, n2: int) -> tuple[float, str]:
     return float(np.clip(p, 1e-15, 1.0)), "conditional exact mid-p"
 
 
-def _score(x1: float, n1: float, x2: float, n2: float, correlation: float = 0.0) -> tuple[float | None, str]:
+def _score(x1: float, n1: float, x2: float, n2: float, shared: _Shared = _Shared()) -> tuple[float | None, str]:
     pooled = (x1 + x2) / (n1 + n2)
     parts = pooled * (1.0 - pooled) / n1, pooled * (1.0 - pooled) / n2
-    variance = parts[0] + parts[1] - 2.0 * correlation * math.sqrt(parts[0] * parts[1])
+    variance = parts[0] + parts[1] - 2.0 * shared.correlation * math.sqrt(parts[0] * parts[1])
     if variance <= 0.0:
         return 1.0, "both rates are 0 or 1"
-    p = 2.0 * float(ndtr(-abs(x1 / n1 - x2 / n2) / math.sqrt(variance)))
+    p = 2.0 * float(ndtr(-abs(x1 / n1 - x2 / n2) / math.sqrt(variance) / shared.widening))
     return max(p, 1e-15), "score test with effective sizes"
 
 
@@ -294,13 +219,26 @@ def shared_correlation(one: Moments, other: Moments) -> float:
     float
         In [-1, 1]; 0 without clusters.
     """
+    return _shared(one, other).correlation
+
+
+def _shared(one: Moments, other: Moments) -> _Shared:
     sums1, sums2 = _event_totals(one), _event_totals(other)
     names1, names2 = one.rows.cluster_names, other.rows.cluster_names
     if sums1 is None or sums2 is None or names1 is None or names2 is None:
-        return 0.0
-    _, at1, at2 = np.intersect1d(names1, names2, assume_unique=True, return_indices=True)
-    spread = math.sqrt(float(sums1 @ sums1) * float(sums2 @ sums2))
-    return float(np.clip(sums1[at1] @ sums2[at2] / spread, -1.0, 1.0)) if spread > 0.0 else 0.0
+        return _Shared()
+    names = np.union1d(names1, names2)
+    totals = np.zeros((2, names.size))
+    totals[0, np.searchsorted(names, names1)] = sums1 / one.rows.total_weight
+    totals[1, np.searchsorted(names, names2)] = sums2 / other.rows.total_weight
+    spread = math.sqrt(float(totals[0] @ totals[0]) * float(totals[1] @ totals[1]))
+    if spread <= 0.0:
+        return _Shared()
+    correlation = float(np.clip(totals[0] @ totals[1] / spread, -1.0, 1.0))
+    degrees = degrees_of_totals(totals[0] - totals[1], names.size)
+    # As for the excess: t at the degrees that uneven clusters leave, and about the jackknife's variance.
+    ratio = quantile(clusters=degrees + 1.0) / quantile(clusters=names.size)
+    return _Shared(correlation, ratio * names.size / max(names.size - 1.0, 1.0))
 
 
 def _event_totals(moments: Moments) -> Floats | None:
@@ -308,26 +246,30 @@ def _event_totals(moments: Moments) -> Floats | None:
 
 
 def _test(
-    one: Moments, other: Moments, first: Estimated, second: Estimated, correlation: float
+    one: Moments, other: Moments, first: Estimated, second: Estimated, shared: _Shared
 ) -> tuple[float | None, str]:
     if first.low is None or second.low is None:
         return None, first.reason or second.reason
     if one.rows.plain and other.rows.plain:
         return two_sample_p(one.events, one.n, other.events, other.n)
     sizes = observed_size(one), observed_size(other)
-    return _score(one.observed * sizes[0], sizes[0], other.observed * sizes[1], sizes[1], correlation)
+    return _score(one.observed * sizes[0], sizes[0], other.observed * sizes[1], sizes[1], shared)
 
 
-def _difference(one: Moments, other: Moments, first: Estimated, second: Estimated, correlation: float) -> Estimated:
+def _difference(one: Moments, other: Moments, first: Estimated, second: Estimated, shared: _Shared) -> Estimated:
     value = one.observed - other.observed
     if first.low is None or second.low is None:
         return Estimated(value, reason=first.reason or second.reason)
     sizes = observed_size(one), observed_size(other)
-    if correlation == 0.0:
+    if shared == _Shared():
         limits = newcombe_difference(one.observed * sizes[0], sizes[0], other.observed * sizes[1], sizes[1])
         return Estimated(value, *limits)
     parts = wilson(one.observed * sizes[0], sizes[0]), wilson(other.observed * sizes[1], sizes[1])
-    return Estimated(value, *mover_difference(one.observed, parts[0], other.observed, parts[1], correlation))
+    limits = mover_difference(one.observed, parts[0], other.observed, parts[1], shared.correlation)
+    if limits.low is None or limits.high is None:
+        return Estimated(value, *limits)
+    low, high = value - (value - limits.low) * shared.widening, value + (limits.high - value) * shared.widening
+    return Estimated(value, max(low, -1.0), min(high, 1.0), "MOVER with clusters, from Wilson's limits")
 
 
 def _ratio(p1: float, iv1: Interval, p2: float, iv2: Interval, correlation: float = 0.0) -> Estimated:

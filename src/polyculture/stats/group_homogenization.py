@@ -17,7 +17,7 @@ from polyculture.stats._group_rates import GroupRates, group_rates
 from polyculture.stats._group_spread import spread_p_value
 from polyculture.stats._group_variances import GroupVariances, MeanVariance, group_variances, relative_biases
 from polyculture.stats._rows import Floats, log_sum
-from polyculture.stats.homogeneity import CENSUS, ONE_MODEL
+from polyculture.stats.homogeneity import CENSUS, FEWEST_FAILURES, ONE_MODEL
 from polyculture.stats.intervals import (
     FEWEST_CLUSTERS,
     Estimated,
@@ -31,7 +31,7 @@ from polyculture.stats.intervals import (
 )
 from polyculture.stats.multiplicity import sidak_level
 
-__all__ = ["LARGEST_RELATIVE_BIAS", "GroupHomogenizationEstimate", "group_homogenization"]
+__all__ = ["FEWEST_FAILURES", "LARGEST_RELATIVE_BIAS", "GroupHomogenizationEstimate", "group_homogenization"]
 
 LARGEST_RELATIVE_BIAS = 0.25
 """Above this estimated relative bias of a group's product the figures are marked unreliable."""
@@ -235,6 +235,8 @@ def _intervals(
         reason = "one group: average, uniform and worst are 1 by construction"
     elif clusters is not None and clusters < FEWEST_CLUSTERS:
         reason = few_clusters(clusters)
+    elif float((rates.failed * rates.rows.n / rates.rows.total_weight).min()) < FEWEST_FAILURES:
+        reason = f"a model failed fewer than {FEWEST_FAILURES} individuals of a group: too few for an interval"
     elif bias is None or bias > LARGEST_RELATIVE_BIAS:
         reason = "the groups are too small: the estimated relative bias of a product is above .25"
     if reason:
@@ -273,9 +275,12 @@ def _of_mean(
     interval = mover_difference(log_mean, limits, rates.log_expected, expected, correlation)
     if interval.low is None or interval.high is None:
         return interval
-    # With clusters the linear variance is too small where first orders cancel; the jackknife's is not.
-    linear = total + variances.expected - 2.0 * mean.covariance
-    wider = math.sqrt(max(jackknifed / linear, 1.0)) if linear > 0.0 else 1.0
+    wider = 1.0
+    if clusters is not None and mean.degrees is not None:
+        # The linear variance is too small where first orders cancel and where few clusters make most of it.
+        linear = total + variances.expected - 2.0 * mean.covariance
+        wider = max(math.sqrt(jackknifed / linear) if linear > 0.0 else 1.0, clusters / (clusters - 1.0))
+        wider *= quantile(clusters=mean.degrees + 1.0) / quantile(clusters=clusters)
     low, high = log_ratio - (log_ratio - interval.low) * wider, log_ratio + (interval.high - log_ratio) * wider
     return Interval(low, high, "MOVER on logarithms")
 
@@ -299,15 +304,18 @@ def _estimated(log_value: float, limits: Interval) -> Estimated:
 
 
 def _corrected(value: float | None, limits: Interval, log_plain: float, reason: str) -> Estimated:
-    """Return the corrected value with the interval of the plain one, moved by the correction."""
+    """Return the corrected value with the interval of the plain one, stretched by the correction.
+
+    Moved as a whole, it would miss the truth on the side that it leaves.
+    """
     if value is None:
         return undefined(reason)
     if limits.low is None or limits.high is None or value <= 0.0:
         why = limits.reason or "the correction leaves nothing above 0"
         return Estimated(value, reason=why, method="jackknife")
     shift = math.log(value) - log_plain
-    moved = limits._replace(low=limits.low + shift, high=limits.high + shift)
-    return Estimated(value, *_from_logs(moved))._replace(method=f"jackknife, {limits.method}")
+    stretched = limits._replace(low=limits.low + min(shift, 0.0), high=limits.high + max(shift, 0.0))
+    return Estimated(value, *_from_logs(stretched))._replace(method=f"jackknife, {limits.method}")
 
 
 def _from_logs(limits: Interval) -> Interval:

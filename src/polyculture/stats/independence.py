@@ -206,7 +206,7 @@ def event_p_value(moments: Moments, rng: np.random.Generator, draws: int = 999) 
         return None, "one model: there is nothing to homogenize"
     if not (rows.plain and rows.complete):
         return p_value_by_interval(moments)
-    failures = np.rint(rows.count @ rows.failed).astype(np.int64)
+    failures = np.rint(rows.failed_weight).astype(np.int64)
     if moments.event == "all_fail":
         return mid_p_all_fail(moments.events, failures, moments.n)
     if moments.event == "none_fail":

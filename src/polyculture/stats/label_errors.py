@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from polyculture.stats._rows import Ints, Rows, row_sums
+from polyculture.stats._rows import Ints, Rows
+from polyculture.stats.moment_sums import moment_sums, summable
 from polyculture.stats.moments import Event, Moments, moments_of_rows
 
 __all__ = ["label_errors"]
@@ -41,11 +42,10 @@ def label_errors(moments: Moments, lower: Callable[[Moments], float | None]) -> 
         return None
     if start <= 0.0:
         return 0
-    prepared, flipped_from = _prepared(moments.rows, moments.event)
+    relabelled = _by_sums(moments) if summable(moments.rows) else _by_rows(moments)
 
     def limit(wrong: int) -> float:
-        changed = moments_of_rows(_relabelled(prepared, flipped_from, wrong / moments.events), moments.event)
-        value = lower(changed)
+        value = lower(relabelled(wrong / moments.events))
         return -1.0 if value is None else value
 
     return _first_not_positive(limit, start, moments.events)
@@ -67,10 +67,21 @@ def _first_not_positive(limit: Callable[[int], float], start: float, last: int) 
     return high
 
 
+def _by_sums(moments: Moments) -> Callable[[float], Moments]:
+    """Moments of relabelled data from sums alone, where all models judged everyone."""
+    sums = moment_sums(moments.rows)
+    return lambda share: sums.relabelled(moments.event, share).moments(moments.event)
+
+
+def _by_rows(moments: Moments) -> Callable[[float], Moments]:
+    """Moments of relabelled data from the table itself: for unequal sets, clusters and very many models."""
+    prepared, events = _prepared(moments.rows, moments.event)
+    return lambda share: moments_of_rows(_relabelled(prepared, events, share), moments.event)
+
+
 def _prepared(rows: Rows, event: Event) -> tuple[Rows, Ints]:
     """Append, for each row with the event, an empty row in which its labels are the other way round."""
-    happened = rows.failed if event == "all_fail" else rows.judged & ~rows.failed
-    events = np.flatnonzero(row_sums(rows.judged & ~happened, np.ones(happened.shape[1])) == 0)
+    events = np.flatnonzero(rows.failed_number == (rows.judged_number if event == "all_fail" else 0.0))
     none = np.zeros(events.size)
     longer = replace(
         rows,

@@ -12,7 +12,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polyculture.stats._rows import Bools, Floats, Rows, column_sums, covariance, make_rows, row_sums
+from polyculture.stats._rows import (
+    Bools,
+    Floats,
+    Rows,
+    column_sums,
+    covariance,
+    degrees_of_freedom,
+    make_rows,
+    row_sums,
+)
 
 __all__ = ["Event", "Moments", "has_event", "moments", "moments_of_rows"]
 
@@ -50,6 +59,11 @@ class Moments:
         Largest number of models that judged one individual.
     log_smoothed, var_log_smoothed : float
         The same as for log E, with 1/2 event for a rate of 0; they differ only where E is 0.
+    bias_log_expected : float
+        By how much log E is too low on average: half the summed variances of the logarithms of the rates.
+    degrees, degrees_observed, degrees_expected : float or None
+        With clusters, degrees of freedom of the variances of the excess, of ``observed`` and of log E, from the
+        kurtosis of their cluster totals.
     rows : Rows
         The table, for figures that need the moments of changed data.
     """
@@ -68,6 +82,10 @@ class Moments:
     judged_most: int
     log_smoothed: float
     var_log_smoothed: float
+    bias_log_expected: float
+    degrees: float | None
+    degrees_observed: float | None
+    degrees_expected: float | None
     rows: Rows = field(repr=False, compare=False)
 
 
@@ -78,6 +96,7 @@ class _Side:
     happened: Bools  # (P,)
     log_expected: float
     influence: Floats  # (P,) of log E, for an individual of weight 1 (to be divided by the total weight)
+    bias: float
     log_smoothed: float
     var_added: float
 
@@ -139,54 +158,59 @@ def moments_of_rows(rows: Rows, event: Event) -> Moments:
         raise ValueError(f"event must be 'all_fail', 'none_fail' or 'same', got {event!r}.")
     if not rows.count.size or rows.total_weight <= 0.0:
         return _nobody(rows, event)
-    judged_weight = column_sums(rows.weight, rows.judged)
-    failed_weight = column_sums(rows.weight, rows.failed)
-    sides = []
-    if event in ("all_fail", "same"):
-        sides.append(_side(rows, rows.failed, judged_weight, failed_weight))
-    if event in ("none_fail", "same"):
-        sides.append(_side(rows, rows.judged & ~rows.failed, judged_weight, judged_weight - failed_weight))
-    side = sides[0] if len(sides) == 1 else _either(*sides)
-    return _joint(rows, event, side, _largest(rows, event, judged_weight, failed_weight))
+    wanted = {"all_fail": [True], "none_fail": [False], "same": [True, False]}[event]
+    sides = [_side(rows, fails) for fails in wanted]
+    return _joint(rows, event, sides[0] if len(sides) == 1 else _either(*sides), _largest(rows, event))
 
 
 def has_event(moments: Moments) -> Bools:
     """Return which rows of the table have the event, shape (P,)."""
     rows = moments.rows
-    all_fail = _all_true(rows, rows.failed)
-    if moments.event == "all_fail":
-        return all_fail
-    none_fail = _all_true(rows, rows.judged & ~rows.failed)
-    return none_fail if moments.event == "none_fail" else all_fail | none_fail
+    all_fail, none_fail = rows.failed_number == rows.judged_number, rows.failed_number == 0
+    by_event = {"all_fail": all_fail, "none_fail": none_fail, "same": all_fail | none_fail}
+    return np.asarray(by_event[moments.event])
 
 
 def _nobody(rows: Rows, event: Event) -> Moments:
     nan = math.nan
-    return Moments(event, 0, 0.0, 0, nan, nan, nan, nan, nan, nan, rows.clusters, 0, nan, nan, rows)
+    return Moments(
+        event, 0, 0.0, 0, nan, nan, nan, nan, nan, nan, rows.clusters, 0, nan, nan, nan, None, None, None, rows
+    )
 
 
-def _side(rows: Rows, happened: Bools, judged_weight: Floats, happened_weight: Floats) -> _Side:
+def _side(rows: Rows, fails: bool) -> _Side:
+    """Return the event that all of an individual's models fail (or that all succeed)."""
+    judged_weight = rows.judged_weight
+    happened_weight = rows.failed_weight if fails else judged_weight - rows.failed_weight
     known = judged_weight > 0.0
-    positive = happened_weight > 0.0
-    rates = np.divide(happened_weight, judged_weight, out=np.zeros_like(judged_weight), where=known)
+    positive = happened_weight > 1e-12 * judged_weight  # a difference of sums: 0 but for rounding
+    rates = np.divide(happened_weight, judged_weight, out=np.zeros_like(judged_weight), where=positive)
     inverse = np.divide(1.0, rates, out=np.zeros_like(rates), where=positive)
     log_rates = np.where(positive, np.log(np.where(positive, rates, 1.0)), 0.0)
     empty = known & ~positive
-    is_event = _all_true(rows, happened)
+    var_logs = rows.rate_variances * inverse**2
+    happened = rows.failed_number == (rows.judged_number if fails else 0.0)
     if rows.complete:
         # One common set: g_i = E for everyone, and every model carries all of E.
-        influence = row_sums(happened, inverse) - float(positive.sum())
+        sums = row_sums(rows.failed, inverse)
+        influence = (sums if fails else inverse.sum() - sums) - float(positive.sum())
         log_expected = -math.inf if empty.any() else float(log_rates.sum())
+        bias = float(var_logs.sum()) / 2.0
     else:
-        logs, touched = row_sums(rows.judged, log_rates), row_sums(rows.judged, empty.astype(np.float64)) > 0
-        logs[touched] = -np.inf
+        logs, touched = row_sums(rows.judged, np.column_stack([log_rates, empty])).T
+        logs = np.where(touched > 0.0, -np.inf, logs)
         log_expected, relative = _log_mean(logs, rows.weight)
-        through = column_sums(rows.weight * relative, rows.judged) * inverse
+        through = column_sums(rows.weight * relative, rows.judged)
+        bias = float((through / rows.total_weight) ** 2 @ var_logs) / 2.0
+        through = through * inverse
         carried = np.divide(through, judged_weight, out=np.zeros_like(through), where=known)
-        influence = relative - 1.0 + row_sums(happened, carried) - row_sums(rows.judged, carried * rates)
+        failed_part = row_sums(rows.failed, carried)
+        # Of the models that judged an individual, carried counts those with the event, less what is expected.
+        judged_part = row_sums(rows.judged, carried * rates if fails else carried * (rates - 1.0))
+        influence = relative - 1.0 + (failed_part if fails else -failed_part) - judged_part
     if math.isfinite(log_expected):
-        return _Side(is_event, log_expected, influence, log_expected, 0.0)
-    return _Side(is_event, log_expected, influence, *_smoothed(rows, log_rates, empty))
+        return _Side(happened, log_expected, influence, bias, log_expected, 0.0)
+    return _Side(happened, log_expected, influence, bias, *_smoothed(rows, log_rates, empty))
 
 
 def _smoothed(rows: Rows, log_rates: Floats, empty: Bools) -> tuple[float, float]:
@@ -207,13 +231,6 @@ def _log_mean(logs: Floats, weight: Floats) -> tuple[float, Floats]:
     return highest + math.log(mean), scaled / mean
 
 
-def _all_true(rows: Rows, happened: Bools) -> Bools:
-    k = happened.shape[1]
-    if rows.complete:
-        return np.asarray(row_sums(happened, np.ones(k)) == k)
-    return np.asarray(row_sums(rows.judged & ~happened, np.ones(k)) == 0)
-
-
 def _either(one: _Side, other: _Side) -> _Side:
     """Return the event that one of two exclusive events happened: probabilities add."""
     log_expected = float(np.logaddexp(one.log_expected, other.log_expected))
@@ -222,8 +239,9 @@ def _either(one: _Side, other: _Side) -> _Side:
     if math.isfinite(log_expected):
         parts = [math.exp(side.log_expected - log_expected) for side in (one, other)]
     influence = parts[0] * one.influence + parts[1] * other.influence
+    bias = parts[0] ** 2 * one.bias + parts[1] ** 2 * other.bias
     added = 0.0 if math.isfinite(log_expected) else max(one.var_added, other.var_added)
-    return _Side(one.happened | other.happened, log_expected, influence, log_smoothed, added)
+    return _Side(one.happened | other.happened, log_expected, influence, bias, log_smoothed, added)
 
 
 def _joint(rows: Rows, event: Event, side: _Side, largest: float) -> Moments:
@@ -232,12 +250,14 @@ def _joint(rows: Rows, event: Event, side: _Side, largest: float) -> Moments:
     observed = float(rows.weight[side.happened].sum()) / total
     if events == round(n):
         observed = 1.0
-    matrix = covariance(rows, side.happened.astype(np.float64) - observed, side.influence) / total**2
+    own = side.happened.astype(np.float64) - observed
+    matrix = covariance(rows, own, side.influence) / total**2
     var_observed, var_log = float(matrix[0, 0]), max(float(matrix[1, 1]), 0.0)
     spread = math.sqrt(var_observed * var_log)
     correlation = float(np.clip(matrix[0, 1] / spread, -1.0, 1.0)) if spread > 0.0 else 0.0
     effect = _design_effect(rows, observed, var_observed)
     defined = math.isfinite(side.log_expected)
+    rare = min(events, round(n) - events)
     return Moments(
         event=event,
         n=round(n),
@@ -250,9 +270,13 @@ def _joint(rows: Rows, event: Event, side: _Side, largest: float) -> Moments:
         max_observed=largest,
         design_effect=effect,
         clusters=rows.clusters,
-        judged_most=int(row_sums(rows.judged, np.ones(rows.judged.shape[1])).max()),
+        judged_most=int(rows.judged_number.max()),
         log_smoothed=side.log_smoothed,
         var_log_smoothed=var_log + side.var_added,
+        bias_log_expected=side.bias,
+        degrees=degrees_of_freedom(rows, own - math.exp(side.log_expected) * side.influence, rare),
+        degrees_observed=degrees_of_freedom(rows, own, rare),
+        degrees_expected=degrees_of_freedom(rows, side.influence),
         rows=rows,
     )
 
@@ -268,19 +292,19 @@ def _design_effect(rows: Rows, observed: float, variance: float) -> float:
     return float(covariance(rows, np.ones(rows.count.size))[0, 0]) * n / rows.total_weight**2
 
 
-def _largest(rows: Rows, event: Event, judged_weight: Floats, failed_weight: Floats) -> float:
+def _largest(rows: Rows, event: Event) -> float:
     """Largest share of the event given the rates: failures nested in each other (Frechet's bound).
 
     Nesting reaches both ends at once: all fail with min f, none fails with 1 - max f.
     """
-    known = judged_weight > 0.0
-    rates = np.divide(failed_weight, judged_weight, out=np.full_like(judged_weight, np.nan), where=known)
+    judged = rows.judged_weight
+    rates = np.divide(rows.failed_weight, judged, out=np.full_like(judged, np.nan), where=judged > 0.0)
     if rows.complete:
         least, most = np.full(1, rates.min()), np.full(1, rates.max())
         weight = np.ones(1)
     else:
         least, most, weight = np.empty(rows.count.size), np.empty(rows.count.size), rows.weight
-        step = max(1, (1 << 19) // max(rates.size, 1))
+        step = max(1, (1 << 16) // max(rates.size, 1))
         for start in range(0, least.size, step):
             part = slice(start, start + step)
             least[part] = np.where(rows.judged[part], rates, np.inf).min(axis=1)

@@ -10,10 +10,11 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from polyculture.errors import ColumnError, InputError
+from polyculture.errors import ColumnError, InputError, UsageError
 from polyculture.outcomes import Outcomes
+from polyculture.outcomes.answers import refuse_unsaid_value
 from polyculture.outcomes.individuals import Individuals, individuals_of
-from polyculture.outcomes.survey import Survey, survey_of
+from polyculture.outcomes.survey import Survey, refuse_many_groups, survey_of
 from polyculture.tally import large
 from polyculture.tally.answers import answers_of
 from polyculture.tally.cells import Cell, in_order
@@ -58,10 +59,18 @@ def build(outcomes: Outcomes) -> Tally:
         weight_squared=found.weight_squared,
         priority=found.priority,
     )
+    if outcomes.mapping.min_judged > max(2, len(outcomes.models)):
+        raise UsageError(
+            f"min_judged={outcomes.mapping.min_judged}, but there are only {len(outcomes.models)} models.",
+            hint=f"Give {len(outcomes.models)} or less.",
+        )
     if tables is not None:
         raw = raw.lowest(large.SAMPLE)
     elif int(raw.count.sum()) == 0:
         raise InputError(f"No individual of {outcomes.source} is left.", hint="See --dry-run for what was left out.")
+    if not raw.failed.any():
+        # Nobody failed: perhaps true, perhaps the rule names a value that is spelt otherwise.
+        refuse_unsaid_value(outcomes)
     return Tally(
         models=outcomes.models,
         groups=tuple(group.name for group in outcomes.groups),
@@ -147,6 +156,7 @@ def _shown(outcomes: Outcomes, part: tuple[list[Any], ...]) -> list[Cell]:
     for group, values in zip(outcomes.groups, part, strict=True):
         edges = outcomes.edges.get(group.name)
         texts = {value: group.show(value, edges) for value in set(values)}
+        refuse_many_groups(group, len(texts), outcomes.mapping.max_groups)
         columns.append([texts[value] for value in values])
     return list(zip(*columns, strict=True))
 

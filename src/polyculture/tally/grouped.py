@@ -100,7 +100,8 @@ def _unpacked(table: nw.DataFrame[Any], people: Individuals, models: int) -> Gro
 
 def _rounded(sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Round float sums to 12 digits, since engines add in an order of their own."""
-    scale = 10.0 ** (12 - np.ceil(np.log10(np.maximum(np.abs(sums), 1e-300))))
+    size = np.abs(sums)
+    scale = 10.0 ** (12 - np.ceil(np.log10(np.where(size > 0, size, 1.0))))
     rounded: npt.NDArray[np.float64] = np.round(sums * scale) / scale
     return rounded
 

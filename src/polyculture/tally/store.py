@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import tempfile
 import zipfile
+import zlib
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from polyculture.errors import OutputError, TallyError
+from polyculture.errors import TallyError
+from polyculture.files import atomic_write
 from polyculture.tally.answers import AnswerTables
 from polyculture.tally.counts import ExactTables
 from polyculture.tally.tables import RawPatterns
@@ -37,23 +37,14 @@ def save(tally: Tally, path: Path) -> None:
     if tally.answers is not None:
         header["answer_values"] = tally.answers.values
         arrays |= {f"answers.{name}": array for name, array in tally.answers.arrays().items()}
-    handle = None
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent or ".", prefix=f".{path.name}.", suffix=".tmp")
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            _put(archive, _HEADER, json.dumps(header, sort_keys=True, ensure_ascii=False).encode())
-            for key, array in arrays.items():
-                buffer = io.BytesIO()
-                np.save(buffer, array, allow_pickle=False)
-                _put(archive, f"{key}.npy", buffer.getvalue())
-        Path(name).replace(path)
-    except OSError as problem:
-        if handle is not None:
-            Path(name).unlink(missing_ok=True)
-        raise OutputError(
-            f"The Tally cannot be written to {path}: {problem.strerror}.",
-            hint="Check the folder, its rights and space.",
-        ) from problem
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+        _put(archive, _HEADER, json.dumps(header, sort_keys=True, ensure_ascii=False).encode())
+        for key, array in arrays.items():
+            buffer = io.BytesIO()
+            np.save(buffer, array, allow_pickle=False)
+            _put(archive, f"{key}.npy", buffer.getvalue())
+    atomic_write(path, whole.getvalue())
 
 
 def _put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
@@ -84,7 +75,7 @@ def load(path: Path) -> Tally:
         raise TallyError(
             f"There is no file {path}.", hint="Make it with polyculture tally SOURCE -o FILE."
         ) from problem
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError, EOFError) as problem:
+    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, OSError, EOFError, RuntimeError) as problem:
         raise TallyError(
             f"{path} is no Tally, or it is damaged.", hint="Make it again with polyculture tally."
         ) from problem

@@ -10,7 +10,10 @@ from pathlib import Path
 
 from polyculture.errors import OutputError
 
-__all__ = ["atomic_write", "mode_of_new", "output_error"]
+__all__ = ["FORMULA", "atomic_write", "mode_of_new", "output_error"]
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""A spreadsheet may take a cell that begins so for a formula; CSV files put an apostrophe before it."""
 
 _HINTS = {
     errno.ENOSPC: "Free some space there, or write to another disk.",

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from polyculture.errors import OutputError
-from polyculture.report.files import atomic_write
+from polyculture.files import atomic_write
 
 
 def test_a_new_file_is_whole_and_readable_by_others(tmp_path: Path) -> None:
@@ -90,8 +92,29 @@ def test_a_too_long_name_is_told(tmp_path: Path) -> None:
         atomic_write(tmp_path / ("x" * 300), b"")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere; runs as a user only")
-def test_a_folder_without_permission_is_told(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
+@pytest.fixture
+def as_nobody() -> Iterator[None]:
+    """Act as a user who may not write everywhere, which root may."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def closed_folder() -> Iterator[Path]:
+    # Not below tmp_path, whose parents only their owner may enter.
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o555)
+    yield folder
+    folder.chmod(0o755)
+    folder.rmdir()
+
+
+def test_a_folder_without_permission_is_told(closed_folder: Path, as_nobody: None) -> None:
     with pytest.raises(OutputError, match="may not write"):
-        atomic_write(tmp_path / "out", b"")
+        atomic_write(closed_folder / "out", b"")
