@@ -68,8 +68,8 @@ def nulls(view: View, systemic: MeasuredOutcome, settings: Settings) -> tuple[Nu
     found = list(climb(asked, _question(view, systemic, settings)))
     found[0] = replace(found[0], p_value=first[0].p_value, residual_df=first[0].residual_df)
     poorest = poorest_not_rejected(found)
-    records = [_record(measured, sampled=not view.tally.exact) for measured in found]
     ours = first[0]
+    records = [_record(measured, ours.residual_df_reason, sampled=not view.tally.exact) for measured in found]
     records[0] = msgspec.structs.replace(
         records[0],
         parameters=ours.parameters,
@@ -182,14 +182,17 @@ def _by_number_failed(tally: Tally) -> Table | None:
     return Table(np.ones_like(share, dtype=np.bool_), share, (weight[used] * scale).astype(np.float64))
 
 
-def _record(measured: Measured, *, sampled: bool) -> NullRecord:
+def _record(measured: Measured, no_residual: str, *, sampled: bool) -> NullRecord:
+    """Return the record of one null; what leaves independence no residual degrees of freedom leaves none to others."""
     note = SAMPLED if sampled else ""
+    degrees = None if no_residual else measured.residual_df
     missing = undefined(measured.reason) if measured.reason else None
     return NullRecord(
         name=measured.name,
         sentence=measured.sentence,
         parameters=measured.parameters,
-        residual_df=measured.residual_df,
+        residual_df=degrees,
+        residual_df_reason=(no_residual or measured.reason) if degrees is None else "",
         fits_by_construction=measured.by_construction,
         converged=not measured.reason.startswith("the fit did not converge"),
         systemic_failure=number(measured.expected),

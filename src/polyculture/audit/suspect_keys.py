@@ -124,5 +124,7 @@ def _rows(shared: nw.LazyFrame[Any], least: int) -> list[dict[str, Any]]:
     """Return the items of which ``least`` models or more share a wrong answer, one row each."""
     rows = fetch_rows(shared.filter(nw.col("__same") >= least))
     rows.sort(key=lambda row: (-row["__same"], str(row["__id"]), str(row["__answer"])))
-    seen: set[Any] = set()
-    return [row for row in rows if not (row["__id"] in seen or seen.add(row["__id"]))]
+    first: dict[Any, dict[str, Any]] = {}
+    for row in rows:
+        first.setdefault(row["__id"], row)
+    return list(first.values())

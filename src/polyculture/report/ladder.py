@@ -113,7 +113,7 @@ def verdict(record: AuditRecord) -> str:
     )
 
 
-def ladder_chart(nulls: Sequence[NullRecord], systemic_failure: Outcome) -> Chart | None:
+def ladder_chart(nulls: Sequence[NullRecord], systemic_failure: Outcome, noun: str = "individuals") -> Chart | None:
     """Return what each null expects beside what was observed with its interval; None where none expects anything.
 
     Parameters
@@ -122,6 +122,8 @@ def ladder_chart(nulls: Sequence[NullRecord], systemic_failure: Outcome) -> Char
         The ladder.
     systemic_failure : Outcome
         What was observed.
+    noun : str
+        What individuals are called, in the plural.
     """
     drawn = [null for null in nulls if null.systemic_failure is not None]
     if len(drawn) < 2 or systemic_failure.observed.value is None:
@@ -146,5 +148,5 @@ def ladder_chart(nulls: Sequence[NullRecord], systemic_failure: Outcome) -> Char
                 "outcome": _outcome(null),
             }
         )
-    title = "share of individuals whom all models fail"
+    title = f"share of {words.shown(noun)} whom all models fail"
     return Chart(interval_rows(rows, "wide", title=title), interval_rows(rows, "compact", title=title), rows)

@@ -15,15 +15,15 @@ __all__ = ["majority_words", "print_panel"]
 MOST_MEMBERS = 20
 
 
-def majority_words(record: PanelRecord) -> str:
+def majority_words(record: PanelRecord, noun: str = "individuals") -> str:
     """Return the accuracy of the majority against independence, in one sentence; ties are stated."""
-    text = f"Most members do not fail {words.statistic(record.majority)} of individuals"
+    text = f"Most members do not fail {words.statistic(record.majority)} of {noun}"
     if record.independent is not None:
         text += (
             f"; if members of the same failure rates failed independently, most would not fail "
             f"{words.expected(record.independent)} (difference {words.statistic(record.difference, 'points')})"
         )
-    ties = "" if record.ties is None else f" Ties count as half: {words.percent(record.ties)} of individuals"
+    ties = "" if record.ties is None else f" Ties count as half: {words.percent(record.ties)} of {noun}"
     if ties and record.ties_independent is not None:
         ties += f", {words.percent(record.ties_independent)} expected"
     return f"{text}.{ties}{'.' if ties else ''}"

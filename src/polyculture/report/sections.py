@@ -88,12 +88,12 @@ def context(record: AuditRecord) -> dict[str, Any]:
         "heat": heatmap.heat,
         "ladder": _ladder(record),
         **similarity.context(record),
-        "majority_words": "" if record.panel is None else majority_words(record.panel),
+        "majority_words": "" if record.panel is None else majority_words(record.panel, record.noun),
     }
 
 
 def _ladder(record: AuditRecord) -> dict[str, Any]:
-    chart = ladder.ladder_chart(record.nulls, record.systemic_failure)
+    chart = ladder.ladder_chart(record.nulls, record.systemic_failure, record.noun)
     return {
         "rows": ladder.ladder_rows(record.nulls),
         "verdict": ladder.verdict(record),

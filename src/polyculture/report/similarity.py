@@ -65,7 +65,7 @@ def context(record: AuditRecord) -> dict[str, Any]:
     collection = record.collection
     drawn = None if collection is None else similarity_map(collection, record.pairs, "kappa-map")
     return {
-        "together": () if collection is None else _together(collection),
+        "together": () if collection is None else _together(collection, record.noun),
         "near_duplicates": "" if collection is None else near_duplicate_words(collection),
         "map_figure": None if drawn is None else _figure(drawn, record.pairs),
         "suspect_words": "" if record.suspect_keys is None else suspect_words(record.suspect_keys),
@@ -73,7 +73,7 @@ def context(record: AuditRecord) -> dict[str, Any]:
     }
 
 
-def _together(collection: CollectionRecord) -> tuple[Together, ...]:
+def _together(collection: CollectionRecord, noun: str) -> tuple[Together, ...]:
     baseline = words.shown(collection.baseline_model or "")
     most = words.shown(collection.discrepancy_model or "none")
     return (
@@ -86,7 +86,7 @@ def _together(collection: CollectionRecord) -> tuple[Together, ...]:
         Together("Mean phi", "mean correlation of failures over pairs", collection.mean_phi, "number"),
         Together(
             "Fleiss' kappa",
-            "agreement of any two models that an individual is failed, beyond the mean failure rate",
+            "agreement of any two models on whom they fail, beyond the mean failure rate",
             collection.fleiss,
             "number",
         ),
@@ -99,13 +99,13 @@ def _together(collection: CollectionRecord) -> tuple[Together, ...]:
         ),
         Together(
             "Ambiguity",
-            f"individuals to whom some model gives another outcome than {baseline}, which fails least",
+            f"{words.shown(noun)} to whom some model gives another outcome than {baseline}, which fails least",
             collection.ambiguity,
             "percent",
         ),
         Together(
             "Discrepancy",
-            f"most individuals to whom one model gives another outcome than {baseline}: {most}",
+            f"most {words.shown(noun)} to whom one model gives another outcome than {baseline}: {most}",
             collection.discrepancy,
             "percent",
         ),

@@ -329,16 +329,17 @@ def _gap(gap: GapRecord, screen: Screen) -> Table:
 
 def _ladder(record: AuditRecord, screen: Screen) -> Table:
     """Return what each model of chance expects, and what is left over it."""
-    columns = ["model of chance", "par.", *([] if screen.narrow else ["df"]), "expected", "excess", "p", ""]
+    census = record.provenance.census
+    degrees_head, p_head = [] if screen.narrow else ["df"], [] if census else ["p"]
+    columns = ["model of chance", "par.", *degrees_head, "expected", "excess", *p_head, ""]
     table = screen.table("Failed by all, under models of chance (excess in points)", *columns)
     table.columns[-1].justify = "left"
     for row in ladder_rows(record.nulls):
         excess = words.statistic(row.null.excess, "points", with_interval=not screen.narrow).replace(" points", "")
         degrees = [] if screen.narrow else [_short(row.residual_df)]
         outcome = row.outcome.replace(" (the poorest)", " <-")
-        screen.row(
-            table, row.name, row.parameters, *degrees, _short(row.expected), _short(excess), _short(row.p), outcome
-        )
+        p = [] if census else [_short(row.p)]
+        screen.row(table, row.name, row.parameters, *degrees, _short(row.expected), _short(excess), *p, outcome)
     return table
 
 
