@@ -36,10 +36,11 @@ FACTOR = 0.3  # share of the common factor in the latent variance of a failure
 CLUSTER = 0.1  # share of the cluster in it
 REPLICATES = 1000
 LARGE_REPLICATES = 600  # where N x k is above 1,000
-HEAVY_REPLICATES = 250  # where N x k is above 100,000
+HEAVY_REPLICATES = 250  # where N x k is 100,000 or more
+HEAVIEST_REPLICATES = 100  # where N x k is 1,000,000
 # Figures that cost more are taken in the first replicates only.
 LIGHT = {"contrasts": 250, "groups": 150, "spread": 150}
-MORE_OF_GROUPS = 250
+MORE_OF_GROUPS = 200  # replicates of the second turn
 HEAVY = {"contrasts": 100, "groups": 60, "spread": 60}
 
 INTERVALS = ("SF", "E", "excess", "H", "success_excess", "group_difference", "average", "uniform", "worst")
@@ -75,7 +76,7 @@ class Cell:
 
 
 def grid() -> Iterator[Cell]:
-    """Yield all cells, cheap ones first."""
+    """Yield all cells."""
     for n in (200, 2000, 20000):
         for k in (3, 10, 50):
             for rates in RATES:
@@ -249,9 +250,11 @@ def run(
     # The seed of a cell depends on the cell alone, so that cells can be run in any order.
     rng = np.random.default_rng([seed, *(ord(c) for c in cell.key())])
     true, started = truth(cell), time.perf_counter()
-    heavy = cell.n * cell.k > 100_000
-    if cell.n * cell.k > 1000:
-        replicates = min(replicates, HEAVY_REPLICATES if heavy else LARGE_REPLICATES)
+    size = cell.n * cell.k
+    heavy = size >= 100_000
+    if size > 1000:
+        most = HEAVIEST_REPLICATES if size >= 1_000_000 else HEAVY_REPLICATES if heavy else LARGE_REPLICATES
+        replicates = min(replicates, most)
     tallies: dict[str, dict[str, int]] = {}
     for number in range(replicates):
         data = simulate(cell, rng)
@@ -315,13 +318,14 @@ def _lines(results: Path) -> list[dict[str, Any]]:
 def _take_turn(turn: int, replicates: int, results: Path) -> None:
     """Run the cells that are missing: all figures first, then more replicates of those of groups."""
     done = {line["key"] for line in _lines(results) if line.get("turn", 1) == turn}
-    for cell in grid():
-        if cell.key() in done or (turn == 2 and cell.n * cell.k > 100_000):
+    for cell in sorted(grid(), key=lambda cell: cell.n * cell.k):
+        if cell.key() in done or (turn == 2 and cell.n * cell.k >= 1_000_000):
             continue
         if turn == 1:
             result = run(cell, replicates)
         else:
-            result = run(cell, min(replicates, MORE_OF_GROUPS), SEED + 1, groups_only=True)
+            more = MORE_OF_GROUPS if cell.n * cell.k < 100_000 else MORE_OF_GROUPS // 4
+            result = run(cell, min(replicates, more), SEED + 1, groups_only=True)
         with results.open("a", encoding="utf-8") as file:
             file.write(json.dumps({**result, "turn": turn}) + "\n")
         print(turn, cell.key(), result["seconds"], "s", flush=True)

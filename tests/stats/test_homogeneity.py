@@ -237,6 +237,16 @@ def test_uneven_clusters_widen_the_excess(rng: np.random.Generator) -> None:
     assert homogeneity._widening(m[1], 0.95) > homogeneity._widening(m[0], 0.95) > 1.0
 
 
+def test_events_in_few_clusters_are_said(rng: np.random.Generator) -> None:
+    failed, cluster = rng.random((1200, 3)) < 0.2, np.arange(1200) // 30
+    even = estimates(failed | (rng.random(1200) < 0.1)[:, None], cluster=cluster)
+    few = estimates(failed | ((rng.random(1200) < 0.9) & (cluster < 2))[:, None], cluster=cluster)
+    for figure in (few.observed, few.difference):
+        assert "few clusters hold most" in figure.method
+    for figure in (even.observed, even.difference):
+        assert "narrow" not in figure.method
+
+
 def test_everyone_failed_by_all() -> None:
     found = estimates(np.ones((40, 3)))
     assert found.observed[:3] == (1.0, jeffreys(40, 40).low, 1.0)

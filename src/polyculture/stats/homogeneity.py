@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from scipy.special import betaincinv
 
 from polyculture.stats.intervals import (
+    FEWEST_CLUSTERS,
     Estimated,
     Interval,
     effective_size,
@@ -42,6 +43,7 @@ ONE_MODEL = "one model: there is nothing to homogenize"
 CENSUS = "everyone was looked at (census): no sampling interval"
 NOBODY = "no individual was judged"
 FEWEST_FAILURES = 5
+FEW_EFFECTIVE = "may be too narrow: few clusters hold most of the events"
 RARE_FAILURES = f"may be too narrow: a model failed fewer than {FEWEST_FAILURES} individuals"
 _LOG10 = math.log(10.0)
 _LARGEST_LOG = 709.0
@@ -206,7 +208,18 @@ def _shown_interval(moments: Moments) -> Interval:
         return _observed_interval(moments)
     events, n = moments.observed * moments.n, moments.n
     degrees = None if moments.events in {0, n} else moments.degrees_observed
-    return korn_graubard(events, n, moments.design_effect, moments.clusters, degrees=degrees)
+    limits = korn_graubard(events, n, moments.design_effect, moments.clusters, degrees=degrees)
+    return _warned(limits, FEW_EFFECTIVE if _uneven(moments) else "")
+
+
+def _uneven(moments: Moments) -> bool:
+    """Return whether the events leave fewer degrees of freedom than the fewest clusters that get an interval."""
+    degrees = moments.degrees_observed
+    return degrees is not None and 0 < moments.events < moments.n and degrees < FEWEST_CLUSTERS
+
+
+def _warned(limits: Interval, warning: str) -> Interval:
+    return limits if limits.low is None or not warning else limits._replace(method=f"{limits.method}; {warning}")
 
 
 def observed_size(moments: Moments) -> float:
@@ -255,9 +268,9 @@ def _difference(moments: Moments, census: bool) -> Estimated:
     if census:
         return _with(value, no_interval(CENSUS))
     interval = excess_interval(moments)
-    if interval.low is not None and moments.event != "all_fail" and _few_failures(moments):
-        interval = interval._replace(method=f"{interval.method}; {RARE_FAILURES}")
-    return _with(value, interval)
+    if moments.event != "all_fail" and _few_failures(moments):
+        interval = _warned(interval, RARE_FAILURES)
+    return _with(value, _warned(interval, FEW_EFFECTIVE if _uneven(moments) else ""))
 
 
 def _few_failures(moments: Moments) -> bool:
