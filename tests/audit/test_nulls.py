@@ -153,3 +153,14 @@ def test_a_sample_of_patterns_and_exact_margins(monkeypatch, audit_of_tally, mak
     assert "sample" in ours["2pl"].excess.method
     wide, narrow = ours["2pl"].excess, next(null for null in exact.nulls if null.name == "2pl").excess
     assert wide.high - wide.low > 1.2 * (narrow.high - narrow.low)
+
+
+def test_missing_degrees_of_freedom_have_a_reason(failed, audit, ladder):
+    judged = np.ones_like(failed)
+    judged[:50, 0] = False
+    for null in audit(failed & judged, judged, null_models=("rasch",)).nulls:
+        assert null.residual_df is None
+        assert "not every model judged" in null.residual_df_reason
+    for null in ladder.nulls:
+        assert (null.residual_df is None) == bool(null.residual_df_reason), null.name
+    assert "margins" in ladder.nulls[-1].residual_df_reason

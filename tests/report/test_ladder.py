@@ -75,3 +75,17 @@ def test_terminal_and_page_show_the_ladder(record, width):
     assert "What each model of chance supposes" in page
     assert "ladder-caption" in page
     assert "redescribes shared failure" in page
+
+
+def test_a_census_shows_no_test(record):
+    import msgspec
+
+    census = msgspec.structs.replace(record, provenance=msgspec.structs.replace(record.provenance, census=True))
+    for shown, has in ((record, True), (census, False)):
+        section = report_html.html(shown).partition('id="nulls"')[2].partition("</section>")[0]
+        assert ("Smallest excess found" in section) is has
+        assert ('class="num">p</th>' in section) is has
+        screen = io.StringIO()
+        print_audit(shown, Console(file=screen, width=120))
+        head = next(line for line in screen.getvalue().splitlines() if line.startswith("model of chance"))
+        assert ("p" in head.split()) is has

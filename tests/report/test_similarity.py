@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+import polars as pl
 import pytest
 import sample_records as samples
 
+import polyculture as pc
 from polyculture.report.html import html
 from polyculture.report.similarity import MOST_ALIKE, context, most_alike, near_duplicate_words
 from polyculture.report.similarity_map import shade, similarity_map
@@ -80,3 +83,16 @@ def test_near_duplicates_are_named_and_counted():
     assert near_duplicate_words(samples.waimai().collection) == (
         "May be the same model, or nearly so: Amazon and Baidu (kappa 0.93)."
     )
+
+
+def test_individuals_are_called_what_they_are():
+    rng = np.random.default_rng(4)
+    failed = rng.random((300, 3)) < np.where(rng.random((300, 1)) < 0.3, 0.7, 0.2)
+    frame = pl.DataFrame({f"m{j}": failed[:, j].astype(int) for j in range(3)})
+    page = html(pc.audit(frame, outcomes="failed", noun="reviews", nulls="rasch").record)
+    for name in ("collection", "panel", "pairs", "nulls"):
+        section = page.partition(f'id="{name}"')[2].partition("</section>")[0]
+        assert "scroll" in section, name
+        told = section.partition("<summary>What each model")[0]  # what a null supposes is said of individuals
+        assert "individual" not in told.lower(), name
+    assert "reviews to whom some model gives another outcome" in page
