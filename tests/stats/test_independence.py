@@ -223,3 +223,18 @@ def test_the_test_fits_the_data(rng: np.random.Generator) -> None:
     few = moments(judged, failed, np.ones(300), cluster=np.arange(300) // 60)
     assert event_p_value(few, rng)[0] is None
     assert "5 clusters" in event_p_value(few, rng)[1]
+
+
+@pytest.mark.parametrize(
+    ("n", "models", "low", "high"), [(1_000_000, 60, 0.01, 0.2), (50_000, 25, 0.05, 0.4), (10_000_000, 40, 0.1, 0.5)]
+)
+def test_expansions_for_many_models_agree_with_the_chain(
+    monkeypatch: pytest.MonkeyPatch, n: int, models: int, low: float, high: float
+) -> None:
+    failures = (n * np.random.default_rng(0).uniform(low, high, models)).astype(int)
+    mean = n * float(np.prod(1.0 - failures / n))
+    events = round(mean + 2.0 * mean**0.5)
+    short = independence.mid_p_none_fail(events, failures, n)[0]
+    monkeypatch.setattr(independence, "_FEW_MODELS", models)
+    long = independence.mid_p_none_fail(events, failures, n)[0]
+    assert short == pytest.approx(long, rel=5e-3)

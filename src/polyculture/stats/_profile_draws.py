@@ -115,7 +115,9 @@ def profile_p_value(
 
 def same_by_draws(events: int, failures: Ints, n: int, rng: np.random.Generator, draws: int) -> tuple[float, str]:
     """Return the two-sided mid-p value of the number at both ends of the profile."""
-    used = max(_affordable(np.ones((1, failures.size), dtype=np.bool_), np.array([n]), draws), _FEWEST_DRAWS)
+    # Every group asks this question, so a third of the budget has to do.
+    everyone = np.ones((1, failures.size), dtype=np.bool_)
+    used = max(_affordable(everyone, np.array([n]), draws, _BUDGET // 3), _FEWEST_DRAWS)
     profiles = draw_profiles(failures, n, used, rng)
     drawn = profiles[:, 0] + profiles[:, -1]
     at = float((drawn == events).sum())
@@ -123,14 +125,14 @@ def same_by_draws(events: int, failures: Ints, n: int, rng: np.random.Generator,
     return min(1.0, 2.0 * min(tails)), f"{used} draws given the margins, mid-p"
 
 
-def _affordable(sets: Bools, sizes: Ints, draws: int) -> int:
+def _affordable(sets: Bools, sizes: Ints, draws: int, budget: int = _BUDGET) -> int:
     """Return how many draws fit the budget: all asked for, fewer, or 0 where not even the fewest do."""
     k = sets.shape[1]
     judged = sets.sum(axis=1)
     # Of the cells of a set, those within some standard deviations of the mean are occupied.
     occupied = np.minimum(np.minimum(judged + 1, 4.0 * np.sqrt(judged) + 8.0), sizes + 1)
     cost = max(float((occupied * judged).sum()) / max(k, 1) * k / 2, 1.0)
-    most = int(_BUDGET / cost)
+    most = int(budget / cost)
     if most >= draws:
         return draws
     return max(most, _FEWEST_DRAWS) if most * 4 >= _FEWEST_DRAWS else 0

@@ -34,6 +34,8 @@ SMALLEST_P = 1e-15
 """Smaller p-values are given as this one: the windows of the exact law leave out about as much."""
 
 _WIDEST_WINDOW = 2000
+# With more models than this the expansions begin at a quarter of that width, since every step costs its square.
+_FEW_MODELS = 20
 _COARSE_POINTS = 161
 # From this standard deviation on an expansion replaces draws.
 _SMOOTH_SD = 8.0
@@ -66,8 +68,9 @@ def mid_p_all_fail(events: int, failures: ArrayLike, n: int) -> tuple[float | No
     Notes
     -----
     With F_j failures of model j, X_1 = F_1 and X_j given X_{j-1} is hypergeometric(n, X_{j-1}, F_j): each
-    step is exact within a window that leaves out less than 1e-15. Where a window is wider than 2,000 values, the
-    intermediate law is a normal one with the exact mean and variance, and the last one an Edgeworth expansion.
+    step is exact within a window that leaves out less than 1e-15. Where a window is wider than 2,000 values (500
+    with more than 20 models), the intermediate law is a normal one with the exact mean and variance, and the last
+    one an Edgeworth expansion.
 
     Examples
     --------
@@ -79,10 +82,11 @@ def mid_p_all_fail(events: int, failures: ArrayLike, n: int) -> tuple[float | No
     if f.size < 2:
         return None, "one model: there is nothing to homogenize"
     support, law = np.array([f[0]]), np.ones(1)
+    widest = _WIDEST_WINDOW if f.size <= _FEW_MODELS else _WIDEST_WINDOW // 4
     for j in range(2, f.size + 1):
         mean, sd, skew = _moments_of_all_fail(f[:j], n)
         reach = 9.5 * sd + 40.0
-        if 2 * reach > _WIDEST_WINDOW:
+        if 2 * reach > widest:
             if j == f.size:
                 return _edgeworth(events, mean, sd, skew)
             support, law = _coarse(mean, sd)
