@@ -143,7 +143,7 @@ def effective_numbers_without(cells: Cells, varying: np.ndarray) -> Floats:
     members = varying.sum() - varying.astype(float)
     bottom = cross.sum() - 2 * cross.sum(axis=1) + own
     full = np.full(len(own), np.nan)
-    return np.divide(members * (own.sum() - own), bottom, out=full, where=(bottom > 1e-15) & (members >= 2))
+    return np.asarray(np.divide(members * (own.sum() - own), bottom, out=full, where=(bottom > 1e-15) & (members >= 2)))
 
 
 def majorities_without(rows: Rows) -> Floats:
