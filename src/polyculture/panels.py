@@ -98,7 +98,7 @@ def panel(
     >>> import polars as pl
     >>> judges = pl.DataFrame({"a": [1, 2, 2, 1], "b": [1, 2, 1, 1], "c": [1, 2, 2, None]})
     >>> panel(judges).record.alpha.value.__round__(3)
-    0.659
+    0.667
     """
     from polyculture.tally import Tally
 

@@ -115,6 +115,10 @@ def _of_the_data(tally: Tally, settings: Settings, *, complete: bool) -> Iterato
             f"Not every model judged every {one}. Each {one} is held against its own set of models; "
             "who was judged by whom is seldom random, and the figures do not correct for it."
         )
+    if len(tally.models) > 1000:
+        yield "There are more than 1,000 models: how alike they are is not measured."
+    elif len(tally.models) > 400:
+        yield "There are more than 400 models: their pairs are not listed."
     if tally.clustered and not settings.census:
         clusters = tally.cluster_count or 0
         if clusters < FEWEST_CLUSTERS:

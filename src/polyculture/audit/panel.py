@@ -21,7 +21,7 @@ FEWEST = 3
 MOST = 200
 
 
-def panel(similar: Similarity, settings: Settings) -> PanelRecord | None:
+def panel(similar: Similarity | None, settings: Settings) -> PanelRecord | None:
     """Ask what these models are worth as a panel.
 
     Parameters
@@ -40,6 +40,8 @@ def panel(similar: Similarity, settings: Settings) -> PanelRecord | None:
     from polyculture.stats.similarity.multiplicity import share_of_individuals
     from polyculture.stats.similarity.panel import effective_numbers_without, majorities_without, majority
 
+    if similar is None:
+        return None
     rows, cells, share = similar.rows, similar.pairs.cells, similar.share
     judged, failed = np.diag(similar.both_judged), np.diag(similar.both_failed)
     if not FEWEST <= np.count_nonzero(judged) <= MOST:

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from polyculture.stats.similarity.limits import Measure
     from polyculture.tally import Tally
 
-MOST_MODELS = 400
+MOST_MODELS = 400  # of which every pair is listed
+MOST_TOGETHER = 1000  # of which pairs are computed at all: tables of more are large and say little
 FEWEST_JOINT = 5
 ROUGH = "fewer than 5 joint failures: the interval is rough"
 MEASURES = ("phi", "kappa", "capa", "jaccard", "agree_when_both_wrong", "agree_when_either_wrong")
@@ -70,7 +71,7 @@ class Similarity:
     sampled: bool
 
 
-def similarity(view: View) -> Similarity:
+def similarity(view: View) -> Similarity | None:
     """Measure every pair of models.
 
     Parameters
@@ -78,11 +79,18 @@ def similarity(view: View) -> Similarity:
     view : View
         All individuals. Where their patterns are a sample, pairs are exact if the Tally holds their table and
         individuals count alike; else they are those of the sample.
+
+    Returns
+    -------
+    Similarity or None
+        None above 1,000 models.
     """
     from polyculture.stats._rows import make_rows
     from polyculture.stats.similarity import cells_of, pair_similarity
     from polyculture.stats.similarity.cells import joint_sums
 
+    if len(view.tally.models) > MOST_TOGETHER:
+        return None
     tally, merged = view.tally, view.merged.rows
     rows = make_rows(
         merged.judged,
@@ -145,11 +153,11 @@ def _answers(tally: Tally, cells: Cells, share: float) -> Answers | None:
     return Answers(joint_sums(wrong, wrong, patterns.weight), ones, ones, "two options")
 
 
-def pairs(similar: Similarity, settings: Settings) -> tuple[PairRecord, ...]:
+def pairs(similar: Similarity | None, settings: Settings) -> tuple[PairRecord, ...]:
     """Return the record of every pair, in the order of the models; none above 400 models."""
-    k = len(similar.models)
-    if k > MOST_MODELS:
+    if similar is None or len(similar.models) > MOST_MODELS:
         return ()
+    k = len(similar.models)
     one, other = (index.tolist() for index in np.triu_indices(k, 1))
     upper = np.triu_indices(k, 1)
     few = similar.both_failed[upper] < FEWEST_JOINT
@@ -206,11 +214,13 @@ def _statistics(  # noqa: PLR0917
     return found
 
 
-def collection(view: View, similar: Similarity, settings: Settings) -> CollectionRecord | None:
-    """Return how alike the models are, all together; None with fewer than two models that judged anybody."""
+def collection(view: View, similar: Similarity | None, settings: Settings) -> CollectionRecord | None:
+    """Return how alike the models are, all together; None with fewer than two that judged anybody, or over 1,000."""
     from polyculture.stats.similarity import collection as together
     from polyculture.stats.similarity import multiplicity
 
+    if similar is None:
+        return None
     rows, cells, share = similar.rows, similar.pairs.cells, similar.share
     if np.count_nonzero(np.diag(similar.both_judged)) < 2:
         return None

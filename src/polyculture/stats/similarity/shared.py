@@ -41,7 +41,7 @@ def shared_answer_p(rates: Floats, agreement: float) -> Floats:
     Examples
     --------
     >>> shared_answer_p(np.array([0.1, 0.1, 0.2]), 0.25).round(5).tolist()
-    [1.0, 0.37, 0.0235, 0.0005]
+    [1.0, 0.3755, 0.024, 0.0005]
     """
     if agreement <= 0:
         return np.r_[1.0, 1.0, np.zeros(len(rates) - 1)] if len(rates) else np.ones(1)
