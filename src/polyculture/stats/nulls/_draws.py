@@ -27,7 +27,7 @@ MOST_SIMULATED = 5_000
 """Individuals up to which whole data sets are drawn where all possible patterns are too many to be listed."""
 
 _MOST_PATTERNS = 1 << 14
-_COSTLY = 1e7  # products of one gradient above which fewer data sets are drawn
+_COSTLY = 3e6  # products of one gradient above which fewer data sets are drawn
 _FEWER_DRAWS = 99
 _SIMULATED_SCORES = 20_000  # individuals whose scores give the law of a single step
 _CHORD_STEPS = 12
@@ -92,7 +92,7 @@ def draw_excess(fit: LatentFit, table: Table, n: float, draws: int, rng: np.rand
     n : float
         Individuals in whom systemic failure was counted; more than the table has where it is a sample.
     draws : int
-        Data sets; at most 99 where a fit is costly (two factors of 40 models, say).
+        Data sets; at most 99 where a fit is costly (two factors of 10 models, say).
     rng : numpy.random.Generator
         Source of the draws.
 
