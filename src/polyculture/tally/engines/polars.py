@@ -17,7 +17,7 @@ from polyculture.tally.engines import PRIORITY, PRIORITY_RANGE
 __all__ = ["OnePass", "pairs", "pairs_and_sample", "same_answers", "with_priority"]
 
 _SEED = 20_230_712
-_BATCH = 1 << 16
+_BATCH = 1 << 18
 _THREADS = 2
 _FEW_VALUES = 64  # a product a value is faster than comparing all columns, up to about here
 _Result = TypeVar("_Result")
@@ -130,7 +130,9 @@ def _is_complete_indicator(series: pl.Series) -> bool:
     if series.null_count():
         return False
     values = series.to_numpy()
-    return bool(values.dtype == np.bool_ or (values.min() >= 0 and values.max() <= 1))
+    if values.dtype.itemsize == 1:
+        return bool(values.view(np.uint8).max() <= 1)  # a negative byte is a large one without its sign
+    return bool(values.min() >= 0 and values.max() <= 1)
 
 
 def _symmetric(total: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -143,7 +145,7 @@ def _over_batches(frame: pl.LazyFrame, work: Callable[[pl.DataFrame], _Result]) 
     batches = frame.collect_batches(chunk_size=_BATCH, engine="streaming")
     with ThreadPoolExecutor(_THREADS) as pool:
         # A window of batches at a time, so that reading never runs far ahead of counting.
-        for window in _windows(batches, 4 * _THREADS):
+        for window in _windows(batches, 2 * _THREADS):
             yield from pool.map(work, window)
 
 
@@ -163,7 +165,9 @@ def _count_pairs(batch: pl.DataFrame) -> npt.NDArray[np.int64]:
     columns = batch.width
     packed = np.zeros((columns, -(-batch.height // 64) * 8), dtype=np.uint8)
     for place, series in enumerate(batch.iter_columns()):
-        bits = np.packbits(series.to_numpy().astype(np.bool_, copy=False))
+        values = series.to_numpy()
+        # Bytes that are 0 or 1 are truth values already.
+        bits = np.packbits(values.view(np.bool_) if values.dtype.itemsize == 1 else values.astype(np.bool_))
         packed[place, : len(bits)] = bits
     words = packed.view(np.uint64)
     result = np.zeros((columns, columns), dtype=np.int64)
