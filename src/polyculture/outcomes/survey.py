@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Survey", "refuse_many_groups", "survey_of"]
 
 _LARGEST_WEIGHT = 1e100
-_FIRST_ROWS = 100_000
+_FIRST_ROWS = 10_000
 _FLOATS = (nw.Float32, nw.Float64)
 
 
@@ -75,7 +75,7 @@ def survey_of(outcomes: Outcomes, *, models: bool = True) -> Survey:
     left_out = {"no label": label_nulls} if label_nulls and outcomes.rule.needs_label else {}
     if outcomes.mapping.long and int(row["id_nulls"] or 0):
         left_out["no id"] = int(row["id_nulls"])
-    values = _label_values(outcomes, row)
+    values, in_labels = _two_labels(outcomes, row)
     return Survey(
         rows=rows,
         used=rows - sum(left_out.values()),
@@ -84,7 +84,7 @@ def survey_of(outcomes: Outcomes, *, models: bool = True) -> Survey:
         nans={name: int(row.get(f"nan_{i}") or 0) for i, name in enumerate(outcomes.value_columns)},
         label_nulls=label_nulls,
         label_values=values,
-        predictions_in_labels=len(values) == 2 and _predictions_in(outcomes, values),
+        predictions_in_labels=in_labels,
     )
 
 
@@ -232,25 +232,20 @@ def _check_ids(outcomes: Outcomes) -> None:
     )
 
 
-def _label_values(outcomes: Outcomes, row: TypeMapping[str, Any]) -> tuple[Any, ...]:
+def _two_labels(outcomes: Outcomes, row: TypeMapping[str, Any]) -> tuple[tuple[Any, ...], bool]:
+    """Return the labels where there are just two, and whether every answer is one of them.
+
+    Answers that are none or still pending do not count. Both are asked in one query.
+    """
     low, high = row.get("label_low"), row.get("label_high")
     if low is None or high is None or low == high:
-        return ()
-    label = nw.col(str(outcomes.mapping.label))
-    between = count_true(outcomes.frame, ((label != low) & (label != high)).fill_null(False))
-    others = fetch_rows(outcomes.frame.select(others=between))[0]["others"]
-    return () if others else (low, high)
-
-
-def _predictions_in(outcomes: Outcomes, values: tuple[Any, ...]) -> bool:
-    """Whether every answer is one of two labels, besides those that are none or still pending."""
-    frame = outcomes.frame
-    aggregates = {}
+        return (), False
+    frame, label = outcomes.frame, nw.col(str(outcomes.mapping.label))
+    asked = {"others": count_true(frame, ((label != low) & (label != high)).fill_null(False))}
     for i, name in enumerate(outcomes.value_columns):
-        known = [
-            *values,
-            *(typed_value(text, outcomes.schema[name], "the models' columns") for text in _silent(outcomes)),
-        ]
-        aggregates[f"out_{i}"] = count_true(frame, (~is_any(nw.col(name), known)).fill_null(False))
-    row = fetch_rows(frame.select(**aggregates))[0]
-    return not any(row.values())
+        silent = [typed_value(text, outcomes.schema[name], "the models' columns") for text in _silent(outcomes)]
+        asked[f"out_{i}"] = count_true(frame, (~is_any(nw.col(name), [low, high, *silent])).fill_null(False))
+    found = fetch_rows(frame.select(**asked))[0]
+    if found.pop("others"):
+        return (), False
+    return (low, high), not any(found.values())
