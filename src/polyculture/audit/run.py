@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+from threadpoolctl import threadpool_limits
 
 from polyculture.audit.contrasts import contrasted
 from polyculture.audit.gaps import gaps
@@ -92,6 +93,12 @@ def run(
         labels=rule is None or rule.kind not in WITHOUT_LABEL,
     )
     chosen(settings.nulls, tally)  # a wrong name is refused before anything is computed
+    # Arrays are small: threads of the linear algebra library cost more than they give, and change last digits.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _answered(tally, rule, provenance, settings)
+
+
+def _answered(tally: Tally, rule: FailureRule | None, provenance: Provenance, settings: Settings) -> AuditRecord:
     if rule is not None and not provenance.failure_rule_in_words:
         provenance = msgspec.structs.replace(provenance, failure_rule_in_words=rule.in_words())
     everyone, view = View(tally), headline_view(tally)
@@ -112,14 +119,14 @@ def run(
             systemic,
             models=tally.models,
             complete=whole.rows.complete,
-            noun=noun,
+            noun=settings.noun,
             clusters=tally.cluster_count,
             weighted=tally.weighted,
             min_judged=tally.min_judged,
         ),
         individuals=systemic.individuals,
         judged_too_little=too_little,
-        seed=seed,
+        seed=settings.seed,
         models=by_model,
         profile=rows,
         profile_p_value=profile_p_value,
@@ -148,7 +155,7 @@ def run(
             too_little=too_little,
             settings=settings,
         ),
-        noun=noun,
+        noun=settings.noun,
     )
 
 

@@ -36,7 +36,7 @@ Ints = NDArray[np.int64]
 
 # Booleans become floats a chunk at a time. A chunk fits the first cache, and is too small for the linear algebra
 # library to split among threads, which costs more than it gains here.
-_CHUNK_CELLS = 1 << 14
+_CHUNK_CELLS = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)

@@ -303,11 +303,10 @@ def _largest(rows: Rows, event: Event) -> float:
         least, most = np.full(1, rates.min()), np.full(1, rates.max())
         weight = np.ones(1)
     else:
-        least, most, weight = np.empty(rows.count.size), np.empty(rows.count.size), rows.weight
-        step = max(1, (1 << 16) // max(rates.size, 1))
-        for start in range(0, least.size, step):
-            part = slice(start, start + step)
-            least[part] = np.where(rows.judged[part], rates, np.inf).min(axis=1)
-            most[part] = np.where(rows.judged[part], rates, -np.inf).max(axis=1)
+        # The first model of a judged set, in the order of rates, has its least rate.
+        order = np.argsort(rates)
+        ordered, flags = rates[order], rows.judged[:, order]
+        least, most = ordered[flags.argmax(axis=1)], ordered[::-1][flags[:, ::-1].argmax(axis=1)]
+        weight = rows.weight
     by_event = {"all_fail": least, "none_fail": 1.0 - most, "same": 1.0 - (most - least)}
     return float(weight @ by_event[event] / weight.sum())

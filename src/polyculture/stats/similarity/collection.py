@@ -113,7 +113,8 @@ def mean_phi(rows: Rows, cells: Cells, share: float = 1.0) -> Estimated:
     cells : Cells
         The four cells of every pair.
     share : float
-        Rows for each individual, where rows are a sample.
+        Rows for each individual that the cells hold: below 1 where the cells are of everyone, and the rows, which
+        show how individuals vary, are only some of them.
 
     Notes
     -----
@@ -234,14 +235,14 @@ def _log_influence(rows: Rows, varying: np.ndarray, rate: Floats, cross: Floats,
     return np.asarray(by_model.sum(axis=1) / spread.sum() - pairs / cross.sum())
 
 
-def fleiss(rows: Rows, share: float = 1.0) -> Estimated:
+def fleiss(rows: Rows) -> Estimated:
     """Return Fleiss' kappa of failures: agreement of any two models on an individual, beyond the mean rate.
 
     Parameters
     ----------
-    rows, share
-        As in `mean_phi`. Individuals judged by one model are left out; each other counts alike, however many
-        models judged.
+    rows : Rows
+        A table of patterns; only how many models judged and failed an individual is used. Individuals judged by one
+        model are left out; each other counts alike, however many models judged.
     """
     m, t = (row_sums(x, np.ones(rows.judged.shape[1])) for x in (rows.judged, rows.failed))
     used = (m >= 2).astype(np.float64)
@@ -261,7 +262,7 @@ def fleiss(rows: Rows, share: float = 1.0) -> Estimated:
     influence = (agree - observed) / (1 - expected) - (1 - observed) / (1 - expected) ** 2 * by_rate
     scaled = used * influence * rows.total_weight / weight
     lowest = -min(rate, 1 - rate) / max(rate, 1 - rate)
-    return _ranged(value, lowest, _spread(rows, scaled, share), rows)
+    return _ranged(value, lowest, _spread(rows, scaled, 1.0), rows)
 
 
 def capa_of_all(rows: Rows, similarity: PairSimilarity, share: float = 1.0) -> Estimated:
