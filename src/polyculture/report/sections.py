@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from polyculture.audit.records import AuditRecord, GapRecord, GroupRecord, Outcome, ProfileRow
-from polyculture.report import charts, heatmap, ladder, similarity, words
+from polyculture.audit.records import AuditRecord, GapRecord, GroupRecord, KindRecord, Outcome, ProfileRow
+from polyculture.report import charts, heatmap, kinds, ladder, similarity, words
 from polyculture.report.panel import majority_words
 from polyculture.report.vega import svg
 
@@ -87,6 +87,7 @@ def context(record: AuditRecord) -> dict[str, Any]:
         "most_rows": MOST_TABLE_ROWS,
         "heat": heatmap.heat,
         "ladder": _ladder(record),
+        "kinds": _kinds(record),
         **similarity.context(record),
         "majority_words": "" if record.panel is None else majority_words(record.panel, record.noun),
     }
@@ -99,6 +100,33 @@ def _ladder(record: AuditRecord) -> dict[str, Any]:
         "verdict": ladder.verdict(record),
         "figure": _figure("ladder", chart),
     }
+
+
+def _kinds(record: AuditRecord) -> dict[str, Any] | None:
+    if record.kinds is None:
+        return None
+    columns = [
+        {
+            "column": column,
+            "rows": rows,
+            "figure": _figure(f"kind-groups-{index}", kinds.excess_chart(rows)),
+            "same_figure": _figure(f"kind-groups-same-{index}", kinds.excess_chart(rows, "homogeneous_outcomes")),
+        }
+        for index, (column, rows) in enumerate(kinds.group_rows(record.kinds).items())
+    ]
+    profiles = [(kind, _profile_of_kind(index, kind, record.noun)) for index, kind in enumerate(record.kinds.kinds)]
+    return {"columns": columns, "profiles": profiles, "verdict": kinds.kinds_verdict(record.kinds)}
+
+
+def _profile_of_kind(index: int, kind: KindRecord, noun: str) -> Figure | None:
+    """Return the profile of the most common number of judgements by one kind."""
+    found: dict[int, list[ProfileRow]] = {}
+    for row in kind.profile:
+        found.setdefault(row.judged, []).append(row)
+    if not found:
+        return None
+    rows = max(found.values(), key=lambda rows: sum(row.count for row in rows))
+    return _figure(f"kind-profile-{index}", charts.profile_chart(rows, noun))
 
 
 def _contents(record: AuditRecord) -> Iterable[tuple[str, str]]:
@@ -120,6 +148,7 @@ def _contents(record: AuditRecord) -> Iterable[tuple[str, str]]:
         (record.pairs, "pairs", "Pairs of models"),
         (record.suspect_keys is not None, "suspect-keys", "Labels to look at again"),
         (record.nulls, "nulls", "Models of chance"),
+        (record.kinds is not None, "kinds", "Kinds of decision-makers"),
         (record.no_answer is not None, "no-answer", "No answer, read both ways"),
         (record.notes or record.provenance.warnings, "notes", "Warnings and notes"),
         (True, "reading", "How to read these numbers"),
