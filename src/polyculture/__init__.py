@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from polyculture.checks import Check, check
     from polyculture.outcomes import Mapping, Outcomes
     from polyculture.panels import panel
+    from polyculture.reproductions import Reproduction, reproduce
     from polyculture.results import Audit
     from polyculture.tally import Tally
 
@@ -32,6 +33,7 @@ __all__ = [
     "Check",
     "Mapping",
     "Outcomes",
+    "Reproduction",
     "Tally",
     "__version__",
     "audit",
@@ -40,6 +42,7 @@ __all__ = [
     "errors",
     "panel",
     "read",
+    "reproduce",
 ]
 
 _WHERE = {
@@ -47,11 +50,13 @@ _WHERE = {
     "Check": "polyculture.checks",
     "Mapping": "polyculture.outcomes",
     "Outcomes": "polyculture.outcomes",
+    "Reproduction": "polyculture.reproductions",
     "Tally": "polyculture.tally",
     "audit": "polyculture.api",
     "check": "polyculture.checks",
     "panel": "polyculture.panels",
     "read": "polyculture.api",
+    "reproduce": "polyculture.reproductions",
 }
 
 

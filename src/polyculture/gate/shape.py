@@ -16,6 +16,7 @@ __all__ = ["SCHEMAS", "Shape", "record_of", "shape_of"]
 # Results that limits can be put on, and the record that each is written from.
 SCHEMAS: dict[str, tuple[str, str]] = {
     "polyculture/audit/1": ("polyculture.audit.records", "AuditRecord"),
+    "polyculture/reproduction/1": ("polyculture.claims.records", "ReproductionRecord"),
 }
 
 

@@ -33,7 +33,7 @@ class Chart(NamedTuple):
     compact_note: str = ""
 
 
-def profile_chart(profile: Sequence[ProfileRow], noun: str = "individuals") -> Chart:
+def profile_chart(profile: Sequence[ProfileRow], noun: str = "individuals", *, largest: float | None = None) -> Chart:
     """Return the failure outcome profile of one number of judgements: observed against expected.
 
     Parameters
@@ -42,6 +42,8 @@ def profile_chart(profile: Sequence[ProfileRow], noun: str = "individuals") -> C
         All rows with the same ``judged``.
     noun : str
         What individuals are called, in the plural.
+    largest : float, optional
+        The end of the axis, where several profiles share one.
     """
     k = profile[0].judged
     rows = [
@@ -52,8 +54,8 @@ def profile_chart(profile: Sequence[ProfileRow], noun: str = "individuals") -> C
     if len(rows) > MOST_BARS:
         return Chart(columns(rows, k, "wide"), columns(rows, k, "compact"), rows)
     return Chart(
-        interval_rows(rows, "wide", title=title, bars=True),
-        interval_rows(rows, "compact", title=title, bars=True),
+        interval_rows(rows, "wide", title=title, bars=True, largest=largest),
+        interval_rows(rows, "compact", title=title, bars=True, largest=largest),
         rows,
     )
 
