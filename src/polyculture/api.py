@@ -215,6 +215,7 @@ def audit(
     noun: str | None = None,
     nulls: Sequence[str] | str = (),
     suspect_keys: bool = False,
+    kinds: TypeMapping[str, Sequence[str] | str] | Source | None = None,
     map: Source | None = None,  # noqa: A002 (the word of the shell)
     encoding: str | None = None,
     command: str = "polyculture.audit(...)",
@@ -242,6 +243,9 @@ def audit(
     nulls : sequence of str, or "all"
         Models of chance to fit beside independence: strata, equicorrelated, rasch, 2pl, factors-1 to factors-3,
         classes-2 to classes-9, permutation, both-margins. The whole ladder takes some seconds.
+    kinds : mapping, path of a TOML file, or text, optional
+        Kinds of decision-makers with names or globs of their models, to be held against each other on the same
+        individuals: ``{"human": ["x", "y"], "model": "api_*"}``, or "human=x,y,model=api_*".
     map, encoding, progress
         As in `read`.
     **mapping
@@ -268,11 +272,13 @@ def audit(
     >>> audit(table, outcomes="failed").systemic_failure.count
     50
     """
+    from polyculture.mapfile import kinds_of
     from polyculture.tally import Tally
 
     for name, value, least in (("min_cell", min_cell, 1), ("seed", seed, 0)):
         if value < least:
             raise UsageError(f"{name}={value} is too small.", hint=f"Give {least} or more.")
+    chosen = kinds_of(kinds)
     known: Outcomes | None = None
     inputs: tuple[InputFile, ...] = ()
     if isinstance(source, Tally):
@@ -298,6 +304,7 @@ def audit(
         correction=correction,
         noun=noun or (known.noun if known is not None else "individuals"),
         null_models=(nulls,) if isinstance(nulls, str) else tuple(nulls),
+        kinds=chosen,
     )
     if suspect_keys:
         record = _with_suspect_keys(record, known, counted, census=census)

@@ -13,6 +13,8 @@ from polyculture.audit.group_homogenization import homogenizations
 from polyculture.audit.groups import GroupFigures, groups
 from polyculture.audit.headline import headline
 from polyculture.audit.independence import profile_p
+from polyculture.audit.kind_names import kind_models
+from polyculture.audit.kinds import kinds as measured_kinds
 from polyculture.audit.models import models
 from polyculture.audit.no_answer import no_answer
 from polyculture.audit.notes import notes
@@ -30,7 +32,7 @@ from polyculture.errors import UsageError
 from polyculture.failure import FailureRule, parse_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from polyculture.audit.records import GroupRecord, Provenance
     from polyculture.stats.moments import Event
@@ -50,6 +52,7 @@ def run(
     correction: Correction = "bh",
     noun: str = "individuals",
     null_models: Sequence[str] = (),
+    kinds: Mapping[str, Sequence[str]] | None = None,
 ) -> AuditRecord:
     """Audit a Tally: who is failed by all models, against chance, and in which groups.
 
@@ -71,6 +74,8 @@ def run(
         What an individual is called in the headline, in the plural.
     null_models : sequence of str
         Models of chance to fit beside independence, by name ("rasch", "classes-2" ...); "all" is the whole ladder.
+    kinds : mapping of str to sequence of str, optional
+        Kinds of decision-makers, each with names or globs of its models, to be held against each other.
 
     Returns
     -------
@@ -80,7 +85,7 @@ def run(
     Raises
     ------
     UsageError
-        If the correction or a model of chance is unknown.
+        If the correction or a model of chance is unknown, or kinds name no models.
     """
     rule = _rule(provenance)
     settings = Settings(
@@ -92,6 +97,8 @@ def run(
         nulls=tuple(null_models),
         labels=rule is None or rule.kind not in WITHOUT_LABEL,
     )
+    if kinds is not None:
+        kind_models(kinds, tally.models)
     chosen(settings.nulls, tally)  # a wrong name is refused before anything is computed
     # Arrays are small: threads of the linear algebra library cost more than they give, and change last digits.
     with threadpool_limits(limits=1, user_api="blas"):
@@ -144,6 +151,7 @@ def _answered(tally: Tally, rule: FailureRule | None, provenance: Provenance, se
         collection=collection(everyone, similar, settings),
         panel=panel(similar, settings),
         nulls=nulls(view, measured[0], settings),
+        kinds=None if kinds is None else measured_kinds(tally, kinds, settings),
         no_answer=no_answer(tally, settings),
         notes=notes(
             tally,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from polyculture.commands.options import OTHER, OUTPUT, ColumnOptions, option
+from polyculture.commands.options import COLUMNS, OTHER, OUTPUT, ColumnOptions, option
 
 if TYPE_CHECKING:
     from polyculture.commands.progress import Stages
@@ -31,6 +31,10 @@ def audit(
         str,
         option(OTHER, "Models of chance beside independence: all, or names such as rasch,2pl,factors-1,classes-2."),
     ] = "",
+    kinds: Annotated[
+        str | None,
+        option(COLUMNS, "Kinds of decision-makers to compare: 'human=expert_*,model=api_*', or a TOML file."),
+    ] = None,
     noun: Annotated[str | None, option(OTHER, "What the individuals are, in the plural: applicants.")] = None,
     json: Annotated[
         str | None, option(OUTPUT, "Write the audit as JSON; - is standard output.", allow_leading_hyphen=True)
@@ -78,6 +82,7 @@ def audit(
             correction=correction,
             noun=noun,
             nulls=[name.strip() for name in nulls.split(",") if name.strip()],
+            kinds=kinds,
             command=inputs.command_line(),
             encoding=columns.encoding,
             progress=progress,
