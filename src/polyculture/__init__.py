@@ -19,7 +19,7 @@ from polyculture import errors
 from polyculture._version import __version__
 
 if TYPE_CHECKING:
-    from polyculture import datasets
+    from polyculture import datasets, lab
     from polyculture.api import audit, read
     from polyculture.checks import Check, check
     from polyculture.outcomes import Mapping, Outcomes
@@ -40,6 +40,7 @@ __all__ = [
     "check",
     "datasets",
     "errors",
+    "lab",
     "panel",
     "read",
     "reproduce",
@@ -72,8 +73,8 @@ sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return import_module("polyculture.datasets")
+    if name in {"datasets", "lab"}:
+        return import_module(f"polyculture.{name}")
     if name not in _WHERE:
         raise AttributeError(f"module 'polyculture' has no attribute {name!r}")
     return getattr(import_module(_WHERE[name]), name)

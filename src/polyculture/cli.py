@@ -34,9 +34,27 @@ _COMMANDS = {  # name -> what follows it, what it does
         "Hold a result against limits; exit status 1 where one is broken.",
     ),
     "reproduce": ("ecosystem-level [OPTIONS]", "Do a published analysis again, claim by claim."),
+    "lab": ("sharing PLAN --out DIR | init [FILE]", "Experiments that train decision-makers which share components."),
     "datasets": ("[--json]", "List the outcomes that come with polyculture."),
     "schema": ("NAME", "Print the JSON Schema of a result."),
 }
+
+_GROUPS = {  # name -> its commands, each with what follows it and what it does
+    "lab": {
+        "sharing": ("PLAN --out DIR [OPTIONS]", "Run a component-sharing experiment."),
+        "init": ("[FILE]", "Write a commented plan to start from."),
+    }
+}
+
+
+def _group(name: str, summary: str) -> App:
+    from cyclopts import App
+
+    group = App(name=name, help=summary, help_format="plaintext")
+    for command, (words, line) in _GROUPS[name].items():
+        usage = f"Usage: polyculture {name} {command} {words}"
+        group.command(f"polyculture.commands.{name}:{command}", name=command, help=line, usage=usage)
+    return group
 
 
 def _app() -> App:
@@ -50,6 +68,9 @@ def _app() -> App:
         suppress_keyboard_interrupt=False,
     )
     for name, (words, summary) in _COMMANDS.items():
+        if name in _GROUPS:
+            app.command(_group(name, summary), name=name)
+            continue
         usage = f"Usage: polyculture {name} {words}"
         app.command(f"polyculture.commands.{name}:{name}", name=name, help=summary, usage=usage)
     return app

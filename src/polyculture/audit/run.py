@@ -102,10 +102,16 @@ def run(
     chosen(settings.nulls, tally)  # a wrong name is refused before anything is computed
     # Arrays are small: threads of the linear algebra library cost more than they give, and change last digits.
     with threadpool_limits(limits=1, user_api="blas"):
-        return _answered(tally, rule, provenance, settings)
+        return _answered(tally, rule, provenance, settings, kinds)
 
 
-def _answered(tally: Tally, rule: FailureRule | None, provenance: Provenance, settings: Settings) -> AuditRecord:
+def _answered(
+    tally: Tally,
+    rule: FailureRule | None,
+    provenance: Provenance,
+    settings: Settings,
+    kinds: Mapping[str, Sequence[str]] | None,
+) -> AuditRecord:
     if rule is not None and not provenance.failure_rule_in_words:
         provenance = msgspec.structs.replace(provenance, failure_rule_in_words=rule.in_words())
     everyone, view = View(tally), headline_view(tally)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from polyculture.audit.statistic import Statistic, undefined
@@ -144,12 +145,20 @@ def _arm(plan: Plan, found: Measured, where: _Where, arm: int, train: int) -> Ar
         trials=own.size,
         without_outcomes=int(np.isnan(own).sum()),
         undefined=int(nothing.sum()),
-        systemic_failure=statistic(mean_over_trials(failures[0])),
-        expected=statistic(mean_over_trials(expected[0])),
+        systemic_failure=_share(failures[0]),
+        expected=_share(expected[0]),
         homogenization=homogenization,
-        accuracy=statistic(mean_over_trials(take(found.accuracy)[0])),
+        accuracy=_share(take(found.accuracy)[0]),
         groups=groups,
     )
+
+
+def _share(values: Floats) -> Statistic:
+    """Return the mean of shares over trials; a t interval that reaches beyond 0 or 1 ends there."""
+    found = statistic(mean_over_trials(values))
+    if found.low is None or found.high is None:
+        return found
+    return msgspec.structs.replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))
 
 
 def _slice(values: Floats, where: _Where) -> Floats:
@@ -161,7 +170,7 @@ def _contrast(arms: Sequence[Arm], component: str, level: float, against: float)
     """Return weights of the arms: mean of those with a level minus mean of those with another, (A,)."""
     shares = np.array([arm.shares(component) for arm in arms])
     above, below = shares == level, shares == against
-    return above / above.sum() - below / below.sum()
+    return np.asarray(above / above.sum() - below / below.sum(), dtype=np.float64)
 
 
 def _effects(plan: Plan, found: Measured, where: _Where, train: int) -> Iterator[EffectRecord]:

@@ -134,6 +134,4 @@ def check_learners(plan: Plan) -> None:
         last = learner.pipeline()[-1]
         build(learner.pipeline()[:-1], 0) if len(learner.pipeline()) > 1 else None
         if not hasattr(_estimator(last.estimator, last.parameters, 0), "predict"):
-            raise UsageError(
-                f"{last.estimator} predicts nothing.", hint="Name a classifier, such as sklearn.svm.SVC."
-            )
+            raise UsageError(f"{last.estimator} predicts nothing.", hint="Name a classifier, such as sklearn.svm.SVC.")

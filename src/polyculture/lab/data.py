@@ -218,9 +218,7 @@ def _columns(data: Data, task: Task, frame: pl.DataFrame, labels: set[str]) -> s
     return found
 
 
-def _encoded(
-    frame: pl.DataFrame, columns: Sequence[str], codes: str
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _encoded(frame: pl.DataFrame, columns: Sequence[str], codes: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the columns as numbers; text as a column a code, or as the place of the code."""
     import polars as pl
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -63,13 +62,14 @@ class Measured:
         known = np.isfinite(chosen)
         number = known.sum(axis=(0, 1))
         total = np.where(known, chosen, 0.0).sum(axis=(0, 1))
-        return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
+        return np.asarray(np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0))
 
     @property
     def homogenization(self) -> Floats:
         """H of each trial; NaN where nothing is expected."""
         defined = self.expected > 0.0
-        return np.divide(self.systemic_failure, self.expected, out=np.full(self.expected.shape, np.nan), where=defined)
+        nothing = np.full(self.expected.shape, np.nan)
+        return np.asarray(np.divide(self.systemic_failure, self.expected, out=nothing, where=defined))
 
 
 def measure(store: Store) -> Measured:
@@ -126,9 +126,7 @@ def _event(judged: NDArray[np.bool_], failed: NDArray[np.bool_]) -> tuple[float,
     return one.observed, math.exp(one.log_expected)
 
 
-def _groups(
-    judged: NDArray[np.bool_], failed: NDArray[np.bool_], cell: NDArray[np.int64], cells: int
-) -> Iterable[float]:
+def _groups(judged: NDArray[np.bool_], failed: NDArray[np.bool_], cell: NDArray[np.int64], cells: int) -> list[float]:
     """Return what is expected, and the numerators of the group measures; 0 where a decision-maker failed nobody."""
     from polyculture.stats.group_homogenization import group_homogenization
 

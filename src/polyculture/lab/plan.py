@@ -244,16 +244,17 @@ class Plan(_Part, frozen=True, kw_only=True):
         return tuple(name for name in COMPONENTS if len(getattr(self.share, name)) > 1)
 
     def arms(self) -> tuple[Arm, ...]:
-        """Return all combinations of levels; named by rows alone where nothing else varies."""
+        """Return all combinations of levels, most rows in common first; named by what varies."""
         varied = self.varied()
         found = []
-        for levels in product(*(getattr(self.share, name) for name in COMPONENTS)):
+        rows = sorted(self.share.rows, key=lambda level: -arm_rows(level))
+        for levels in product(rows, *(getattr(self.share, name) for name in COMPONENTS[1:])):
             chosen = dict(zip(COMPONENTS, levels, strict=True))
             overlap = arm_rows(chosen.pop("rows"))
             arm = Arm(name="", overlap=overlap, **chosen)
             words = [f"{name} {arm.level(name)}" for name in varied if name != "rows"]
-            rows = [rows_in_words(overlap)] if "rows" in varied or not words else []
-            found.append(msgspec.structs.replace(arm, name=", ".join([*rows, *words])))
+            first = [rows_in_words(overlap)] if "rows" in varied or not words else []
+            found.append(msgspec.structs.replace(arm, name=", ".join([*first, *words])))
         return tuple(found)
 
     def trials(self) -> int:
@@ -305,7 +306,7 @@ def _check_names(plan: Plan) -> None:
         ("preprocessing", tuple(one.name for one in plan.preprocessing)),
         ("number of blocks", plan.blocks),
     ):
-        twice = sorted({name for name in names if names.count(name) > 1}, key=str)  # type: ignore[arg-type]
+        twice = sorted({name for name in names if names.count(name) > 1}, key=str)
         if twice:
             raise UsageError(f"The {what} {twice[0]!r} stands in the plan twice.", hint="Give each its own.")
     if len(plan.decision_makers()) < 2:
@@ -335,9 +336,7 @@ def _check_share(plan: Plan) -> None:
             raise UsageError(f"share.{name} is {list(levels)!r}.", hint="Name each level once, and at least one.")
     for level in plan.share.rows:
         if isinstance(level, str) and level not in {FIXED, DISJOINT}:
-            raise UsageError(
-                f"share.rows holds {level!r}.", hint='Choose "fixed", "disjoint", or a share such as 0.5.'
-            )
+            raise UsageError(f"share.rows holds {level!r}.", hint='Choose "fixed", "disjoint", or a share such as 0.5.')
         if not isinstance(level, str) and not 0.0 < level < 1.0:
             raise UsageError(
                 f"share.rows holds {level:g}, which is no share of common rows.",

@@ -19,7 +19,7 @@ from polyculture.lab.plan import Plan
 
 __all__ = ["STARTER", "plan_from", "read_plan", "with_settings"]
 
-STARTER = '''\
+STARTER = """\
 # A component-sharing experiment: run it with  polyculture lab sharing THIS_FILE --out FOLDER
 # Each trial cuts the training rows into blocks and trains every decision-maker once in each arm.
 
@@ -67,7 +67,7 @@ steps = [{ estimator = "sklearn.preprocessing.StandardScaler" }]
 [share]                  # the arms are all combinations of these levels
 rows = ["fixed", "disjoint", 0.5]  # same block; a block each; half of the rows in common
 # features = ["shared", "own"]     # so too: preprocessing, learner, seed
-'''
+"""
 
 
 def read_plan(path: str | PathLike[str], settings: Iterable[str] = ()) -> Plan:

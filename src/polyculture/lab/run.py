@@ -104,7 +104,9 @@ def check_blocks(plan: Plan, individuals: int) -> None:
             )
 
 
-def _fill(store: Store, data: Prepared, jobs: int, backend: str, tell: Progress, timings: Path) -> None:
+def _fill(  # noqa: PLR0917 (what a run is made of)
+    store: Store, data: Prepared, jobs: int, backend: str, tell: Progress, timings: Path
+) -> None:
     from joblib import Parallel, delayed
 
     missing = store.missing()

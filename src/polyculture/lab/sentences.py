@@ -96,8 +96,9 @@ def components_sentence(components: Sequence[ComponentRecord]) -> str:
     apart = second.behind_first.low is not None and second.behind_first.low > 0.0
     return (
         f"Of the components, sharing {_WHAT[first.component]} goes with most homogenization: H is "
-        f"{number(first.ratio, 'ratio')} times as large{f' ({ends})' if ends else ''}; next is {_WHAT[second.component]} "
-        f"({number(second.ratio, 'ratio')} times), which these trials {'tell' if apart else 'cannot tell'} apart from it."
+        f"{number(first.ratio, 'ratio')} times as large{f' ({ends})' if ends else ''}; next is "
+        f"{_WHAT[second.component]} ({number(second.ratio, 'ratio')} times), which these trials "
+        f"{'tell' if apart else 'cannot tell'} apart from it."
     )
 
 
@@ -106,7 +107,7 @@ def notes(plan: Plan, results: Sequence[ArmRecord], faults: Sequence[FaultRecord
     found = [
         "Intervals are over model and partition seeds, with the data as they are: other individuals might show more or "
         "less than they say.",
-        "H of arms with other failure rates is not comparable by itself: the arms of a trial train on equally many rows.",
+        "H of arms with other failure rates is not comparable by itself; here all arms of a trial train on as many rows.",
     ]
     if plan.model_seeds == 1 or plan.partition_seeds == 1:
         found.append("With one seed of a kind the intervals say nothing about other seeds of that kind.")

@@ -102,9 +102,7 @@ class Store:
             found.chunks()
             return found
         if any(path.iterdir()) and not (path / "individuals.parquet").exists():
-            raise OutputError(
-                f"{str(path)!r} holds other files and no store.", hint="Choose another folder for --out."
-            )
+            raise OutputError(f"{str(path)!r} holds other files and no store.", hint="Choose another folder for --out.")
         store = cls(path, manifest)
         atomic_write(path / "individuals.parquet", _individuals(data, plan))
         encoded = msgspec.json.encode(manifest, order="deterministic")
@@ -239,7 +237,7 @@ def chunk_bytes(plan: Plan, outcomes: list[Outcome]) -> bytes:
         ]
         for outcome in outcomes
     ]
-    text = {name: pl.String for name in ("arm", "decision_maker", "reason", "said")}
+    text = dict.fromkeys(("arm", "decision_maker", "reason", "said"), pl.String)
     table = pl.DataFrame(
         {
             "trial": pl.Series([outcome.setting.trial for outcome in outcomes], dtype=pl.Int32),
@@ -274,7 +272,9 @@ def _read_chunk(path: Path, manifest: Manifest) -> Iterator[Outcome]:
             setting = setting_of(manifest.plan, row["trial"])
             yield Outcome(setting, rows, flags.reshape(len(arms), len(makers), len(rows)), faults)
     except (KeyError, ValueError, pl.exceptions.PolarsError) as error:
-        raise FileError(f"{str(path)!r} does not hold what its plan says: {error}.", hint="Delete it, and run again.") from error
+        raise FileError(
+            f"{str(path)!r} does not hold what its plan says: {error}.", hint="Delete it, and run again."
+        ) from error
 
 
 def _parquet(path: Path) -> pl.DataFrame:
@@ -284,7 +284,8 @@ def _parquet(path: Path) -> pl.DataFrame:
         return pl.read_parquet(path.read_bytes())
     except (OSError, pl.exceptions.PolarsError) as error:
         raise FileError(
-            f"{str(path)!r} cannot be read: {str(error).splitlines()[0]}", hint="Run the plan again into another folder."
+            f"{str(path)!r} cannot be read: {str(error).splitlines()[0]}",
+            hint="Run the plan again into another folder.",
         ) from None
 
 

@@ -216,8 +216,10 @@ def _fit(  # noqa: PLR0917 (what a fit depends on)
     label = data.targets[task].label
     rows = rows[label[rows] >= 0]
     if len(rows) < 2:
-        return _Fitted(np.full(len(test), label[rows[0]]), (("block too small", ""),)) if len(rows) else _Fitted(
-            None, (("could not be fitted", "the block held no labelled row"),)
+        return (
+            _Fitted(np.full(len(test), label[rows[0]]), (("block too small", ""),))
+            if len(rows)
+            else _Fitted(None, (("could not be fitted", "the block held no labelled row"),))
         )
     if len(np.unique(label[rows])) < 2:
         return _Fitted(np.full(len(test), label[rows[0]]), (("class missing", ""),))
@@ -232,7 +234,7 @@ def _fit(  # noqa: PLR0917 (what a fit depends on)
         try:
             model.fit(data.features[np.ix_(rows, sees)], label[rows])
             predicted = np.asarray(model.predict(data.features[np.ix_(test, sees)]))
-        except Exception as error:  # noqa: BLE001 (whatever a learner of the user's raises is its reason)
+        except Exception as error:  # whatever a learner of the user's raises is its reason
             return _Fitted(None, (("could not be fitted", f"{type(error).__name__}: {_first_line(str(error))}"),))
     from sklearn.exceptions import ConvergenceWarning
 
@@ -241,6 +243,8 @@ def _fit(  # noqa: PLR0917 (what a fit depends on)
         said.append(("did not converge", _first_line(str(unsettled[0].message))))
     if predicted.shape != (len(test),):
         return _Fitted(None, (("could not be fitted", f"predictions have shape {predicted.shape}"),))
+    if not np.isin(predicted, label[rows]).all():
+        return _Fitted(None, (("could not be fitted", "its predictions are no classes"),))
     if len(np.unique(predicted)) < 2:
         said.append(("constant prediction", ""))
     return _Fitted(predicted.astype(np.int64), tuple(said))

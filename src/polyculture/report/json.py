@@ -21,6 +21,7 @@ __all__ = ["SCHEMA_NAMES", "from_json", "json_schema", "record_json", "to_json"]
 _RESULTS = {
     "audit": ("polyculture.audit.records", "AuditRecord", "An audit of several models on the same individuals"),
     "reproduction": ("polyculture.claims.records", "ReproductionRecord", "A published analysis done again"),
+    "lab-sharing": ("polyculture.lab.records", "SharingRecord", "A component-sharing experiment"),
     "check": ("polyculture.gate.records", "CheckRecord", "A result held against limits"),
 }
 SCHEMA_NAMES = tuple(_RESULTS)

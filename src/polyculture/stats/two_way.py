@@ -76,9 +76,7 @@ def variance_of_mean(values: ArrayLike) -> Variance:
     square_rest = float((rest**2).sum()) / ((rows - 1) * (columns - 1))
     total = max(square_rows + square_columns - square_rest, square_rows, square_columns)
     spread = (
-        square_rows**2 / (rows - 1)
-        + square_columns**2 / (columns - 1)
-        + square_rest**2 / ((rows - 1) * (columns - 1))
+        square_rows**2 / (rows - 1) + square_columns**2 / (columns - 1) + square_rest**2 / ((rows - 1) * (columns - 1))
     )
     degrees = (square_rows + square_columns - square_rest) ** 2 / spread if spread > 0.0 else 0.0
     degrees = float(np.clip(degrees, min(rows, columns) - 1, rows + columns - 2))
