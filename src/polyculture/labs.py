@@ -6,16 +6,19 @@ What is trained and measured stands in ``lab``, how it looks in ``report``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from polyculture.errors import UsageError, nearest
+from polyculture.lab import planfile
 from polyculture.lab.plan import Plan
-from polyculture.lab.planfile import STARTER, plan_from, read_plan, with_settings
+from polyculture.lab.planfile import STARTER, plan_from, with_settings
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from polyculture.lab.store import Store
     from polyculture.outcomes import Outcomes
 
-__all__ = ["Sharing", "open", "plan", "sharing", "starter"]
+__all__ = ["Sharing", "open", "read_plan", "sharing", "starter"]
 
 AnyPath = str | PathLike[str]
 
@@ -35,7 +38,6 @@ class Sharing:
 
     record: SharingRecord
     store: Store
-    _folder: TemporaryDirectory[str] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return self.record.headline
@@ -232,13 +234,14 @@ def sharing(
     from polyculture.lab.run import run
 
     chosen = _plan(plan, set)
-    folder = TemporaryDirectory(prefix="polyculture-") if out is None else None
-    target = Path(folder.name if folder is not None else out)  # type: ignore[arg-type]
+    target = Path(mkdtemp(prefix="polyculture-") if out is None else out)
     store = run(chosen, target, jobs=jobs, backend=backend, progress=progress)
     if progress is not None:
         progress("Measuring")
-    found = Sharing(analyse(store), store, folder)
-    if out is not None:
+    found = Sharing(analyse(store), store)
+    if out is None:
+        finalize(found.store, rmtree, target, ignore_errors=True)
+    else:
         if progress is not None:
             progress("Writing the report")
         found.write(target)
@@ -249,12 +252,12 @@ def _plan(given: Plan | AnyPath | Mapping[str, Any], settings: Iterable[str]) ->
     import msgspec
 
     if isinstance(given, str | PathLike):
-        return read_plan(given, settings)
+        return planfile.read_plan(given, settings)
     content = msgspec.to_builtins(given) if isinstance(given, Plan) else given
     return plan_from(with_settings(content, settings))
 
 
-def plan(source: AnyPath | Mapping[str, Any], /, *, set: Iterable[str] = ()) -> Plan:  # noqa: A002
+def read_plan(source: AnyPath | Mapping[str, Any], /, *, set: Iterable[str] = ()) -> Plan:  # noqa: A002
     """Read a plan from a TOML file or a mapping, and check it.
 
     Raises

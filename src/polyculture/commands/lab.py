@@ -54,7 +54,10 @@ def sharing(
 
 
 def init(
-    file: Annotated[str, Parameter(help="Where to write it (plan.toml); - is standard output.")] = "plan.toml", /
+    file: Annotated[
+        str, Parameter(help="Where to write it (plan.toml); - is standard output.", allow_leading_hyphen=True)
+    ] = "plan.toml",
+    /,
 ) -> int:
     """Write a commented plan to start from."""
     from polyculture.commands import outputs

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from polyculture.lab.plan import Data, Learner, Plan, Preprocessing, Share, Step, Task
-    from polyculture.labs import Sharing, open, plan, sharing, starter  # noqa: A004 (pc.lab.open)
+    from polyculture.labs import Sharing, open, read_plan, sharing, starter  # noqa: A004 (pc.lab.open)
 
 __all__ = [
     "Data",
@@ -23,12 +23,12 @@ __all__ = [
     "Step",
     "Task",
     "open",
-    "plan",
+    "read_plan",
     "sharing",
     "starter",
 ]
 
-_CALLS = ("Sharing", "open", "plan", "sharing", "starter")
+_CALLS = ("Sharing", "open", "read_plan", "sharing", "starter")
 
 
 def __getattr__(name: str) -> Any:

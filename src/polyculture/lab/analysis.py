@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from polyculture.audit.statistic import Statistic, undefined
 from polyculture.lab.measure import GROUP_MEASURES, Measured, measure
@@ -56,6 +57,12 @@ def analyse(store: Store) -> SharingRecord:
     FileError
         If the store is incomplete or damaged.
     """
+    # One thread, as in an audit: several cost more than they give here, and change last digits.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _analysed(store)
+
+
+def _analysed(store: Store) -> SharingRecord:
     plan, found = store.manifest.plan, measure(store)
     train = store.manifest.individuals - tested(plan, store.manifest.individuals)
     results = tuple(

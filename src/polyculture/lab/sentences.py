@@ -107,7 +107,7 @@ def notes(plan: Plan, results: Sequence[ArmRecord], faults: Sequence[FaultRecord
     found = [
         "Intervals are over model and partition seeds, with the data as they are: other individuals might show more or "
         "less than they say.",
-        "H of arms with other failure rates is not comparable by itself; here all arms of a trial train on as many rows.",
+        "H of arms with other failure rates is not comparable by itself; here all arms train on as many rows.",
     ]
     if plan.model_seeds == 1 or plan.partition_seeds == 1:
         found.append("With one seed of a kind the intervals say nothing about other seeds of that kind.")

@@ -103,11 +103,10 @@ class Store:
             return found
         if any(path.iterdir()) and not (path / "individuals.parquet").exists():
             raise OutputError(f"{str(path)!r} holds other files and no store.", hint="Choose another folder for --out.")
-        store = cls(path, manifest)
         atomic_write(path / "individuals.parquet", _individuals(data, plan))
         encoded = msgspec.json.encode(manifest, order="deterministic")
         atomic_write(path / "manifest.json", msgspec.json.format(encoded, indent=2) + b"\n")
-        return store
+        return cls.open(path)  # as whoever takes it up will read it
 
     @classmethod
     def open(cls, path: Path) -> Store:
