@@ -74,6 +74,8 @@ def gaps(view: View, everyone: View, settings: Settings) -> tuple[GapRecord, ...
                 highest=systemic.highest,
                 lowest=systemic.lowest,
                 selection=everyone.tally.selection,
+                p_method=systemic.p_method,
+                expected_with_no_difference_reason=systemic.expected_reason,
             )
         )
     return tuple(found)

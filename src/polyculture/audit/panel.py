@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import UNSET
 
-from polyculture.audit.proportion import SAMPLED, from_estimated, number
+from polyculture.audit.proportion import SAMPLED, from_estimated, number, why
 from polyculture.audit.settings import CENSUS
 from polyculture.audit.similarity_records import PanelMember, PanelRecord
 from polyculture.audit.statistic import Statistic
@@ -56,8 +56,10 @@ def panel(similar: Similarity | None, settings: Settings) -> PanelRecord | None:
             accuracy=_one(
                 share_of_individuals(rows, ~rows.failed[:, j], rows.judged[:, j], share=share), settings, similar
             ),
-            n_eff_without=number(without[j]),
-            majority_without=number(majorities[j]),
+            n_eff_without=number(without[j].value),
+            majority_without=number(majorities[j].value),
+            n_eff_without_reason=without[j].reason or None,
+            majority_without_reason=majorities[j].reason or None,
         )
         for j, name in enumerate(similar.models)
     )
@@ -74,6 +76,8 @@ def panel(similar: Similarity | None, settings: Settings) -> PanelRecord | None:
         ties=number(found.ties),
         ties_independent=number(found.ties_independent),
         best=None if best is None else best.name,
+        independent_reason=why(found.independent, found.difference.reason),
+        ties_reason=why(found.ties, found.observed.reason),
     )
 
 

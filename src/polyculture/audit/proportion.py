@@ -86,6 +86,15 @@ def number(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else float(value)
 
 
+def why(value: float | None, reason: str) -> str | None:
+    """Return the reason of a number that does not exist, and None beside one that does.
+
+    >>> why(None, "nobody was judged"), why(0.5, "nobody was judged")
+    ('nobody was judged', None)
+    """
+    return reason if number(value) is None else None
+
+
 @dataclass(frozen=True)
 class Design:
     """How much m shares vary more than in a plain sample; all arrays (m,).

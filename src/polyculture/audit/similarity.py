@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import UNSET
 
-from polyculture.audit.proportion import SAMPLED, from_estimated
+from polyculture.audit.proportion import SAMPLED, from_estimated, why
 from polyculture.audit.records import (
     CollectionRecord,
     PairRecord,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 MOST_MODELS = 400  # of which every pair is listed
 MOST_TOGETHER = 1000  # of which pairs are computed at all: tables of more are large and say little
 FEWEST_JOINT = 5
+NO_ANSWERS = "the answers are not known, only who was failed"
 ROUGH = "fewer than 5 joint failures: the interval is rough"
 MEASURES = ("phi", "kappa", "capa", "jaccard", "agree_when_both_wrong", "agree_when_either_wrong")
 
@@ -178,6 +179,7 @@ def pairs(similar: Similarity | None, settings: Settings) -> tuple[PairRecord, .
             agree_when_either_wrong=columns[5][i],
             baseline=baseline[i],
             capa_method=method,
+            baseline_reason=why(baseline[i], NO_ANSWERS),
         )
         for i in range(len(one))
     )
@@ -195,7 +197,7 @@ def _statistics(  # noqa: PLR0917
     none = [undefined(reason) for reason in measure.reasons]
     method = f"{measure.method}, {SAMPLED}" if similar.sampled else measure.method
     found = []
-    for value, low, high, why, rough in zip(
+    for value, low, high, reason, rough in zip(
         measure.value[upper].tolist(),
         measure.low[upper].tolist(),
         measure.high[upper].tolist(),
@@ -204,11 +206,11 @@ def _statistics(  # noqa: PLR0917
         strict=True,
     ):
         if value != value:  # noqa: PLR0124 (NaN)
-            found.append(none[why])
+            found.append(none[reason])
         elif settings.census:
             found.append(Statistic(value=value, reason=CENSUS))
         elif low != low:  # noqa: PLR0124
-            found.append(Statistic(value=value, reason=measure.reasons[why] or "no interval"))
+            found.append(Statistic(value=value, reason=measure.reasons[reason] or "no interval"))
         else:
             found.append(Statistic(value=value, low=low, high=high, method=method, reason=ROUGH if rough else UNSET))
     return found

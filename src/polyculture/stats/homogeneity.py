@@ -42,6 +42,9 @@ __all__ = [
 ONE_MODEL = "one model: there is nothing to homogenize"
 CENSUS = "everyone was looked at (census): no sampling interval"
 NOBODY = "no individual was judged"
+NO_RATIO = "0 is expected, since the rate of a model is 0: the ratio does not exist"
+NO_LOGARITHM = "0 is expected, since the rate of a model is 0: it has no logarithm"
+SAME_EITHER_WAY = "a wrong label turns failed by all into failed by none, so that their sum stays as it is"
 FEWEST_FAILURES = 5
 FEW_EFFECTIVE = "may be too narrow: few clusters hold most of the events"
 RARE_FAILURES = f"may be too narrow: a model failed fewer than {FEWEST_FAILURES} individuals"
@@ -68,6 +71,8 @@ class Estimate:
         Finite where ``expected`` is too small for a double; None where it is 0.
     label_errors : int or None
         Events that would have to be label errors before the excess interval reaches 0.
+    ceiling_reason, log10_expected_reason, label_errors_reason : str
+        Why the number is None; empty where it is not.
     """
 
     observed: Estimated
@@ -79,6 +84,9 @@ class Estimate:
     ceiling: float | None
     log10_expected: float | None
     label_errors: int | None
+    ceiling_reason: str = ""
+    log10_expected_reason: str = ""
+    label_errors_reason: str = ""
 
 
 def estimate(moments: Moments, *, census: bool = False, count_label_errors: bool = True) -> Estimate:
@@ -113,16 +121,20 @@ def estimate(moments: Moments, *, census: bool = False, count_label_errors: bool
     """
     if moments.n == 0:
         nothing = undefined(NOBODY)
-        return Estimate(nothing, nothing, nothing, nothing, nothing, nothing, None, None, None)
+        reasons = NOBODY, NOBODY, NOBODY
+        return Estimate(nothing, nothing, nothing, nothing, nothing, nothing, None, None, None, *reasons)
     share = no_interval(CENSUS) if census else _observed_interval(moments)
     observed = _with(moments.observed, no_interval(CENSUS) if census else _shown_interval(moments))
     expected = _expected(moments, census)
     log10_expected = moments.log_expected / _LOG10 if math.isfinite(moments.log_expected) else None
+    no_logarithm = NO_LOGARITHM if log10_expected is None else ""
     if moments.judged_most <= 1:
-        nothing = undefined(ONE_MODEL)
-        return Estimate(observed, expected, nothing, nothing, nothing, nothing, None, log10_expected, None)
+        nothing, reasons = undefined(ONE_MODEL), (ONE_MODEL, no_logarithm, ONE_MODEL)
+        return Estimate(observed, expected, nothing, nothing, nothing, nothing, None, log10_expected, None, *reasons)
     difference = _difference(moments, census)
     ratio, log10_ratio = _ratios(moments, share, census)
+    ceiling, no_ceiling = _ceiling(moments)
+    wrong, not_counted = _label_errors(moments, census) if count_label_errors else (None, "not asked for")
     return Estimate(
         observed=observed,
         expected=expected,
@@ -130,9 +142,12 @@ def estimate(moments: Moments, *, census: bool = False, count_label_errors: bool
         ratio=ratio,
         log10_ratio=log10_ratio,
         ceiling_share=_ceiling_share(moments, difference),
-        ceiling=_ceiling(moments),
+        ceiling=ceiling,
         log10_expected=log10_expected,
-        label_errors=label_errors(moments, _value_only if census else _lower_excess) if count_label_errors else None,
+        label_errors=wrong,
+        ceiling_reason=no_ceiling,
+        log10_expected_reason=no_logarithm,
+        label_errors_reason=not_counted,
     )
 
 
@@ -193,6 +208,13 @@ def _value_only(moments: Moments) -> float:
 
 def _lower_excess(moments: Moments) -> float | None:
     return excess_interval(moments).low
+
+
+def _label_errors(moments: Moments, census: bool) -> tuple[int | None, str]:
+    wrong = label_errors(moments, _value_only if census else _lower_excess)
+    if wrong is not None:
+        return wrong, ""
+    return None, SAME_EITHER_WAY if moments.event == "same" else excess_interval(moments).reason
 
 
 def _observed_interval(moments: Moments, level: float = 0.95) -> Interval:
@@ -286,7 +308,7 @@ def _ratios(moments: Moments, share: Interval, census: bool) -> tuple[Estimated,
     """H and log10 H; H is computed from logarithms, and None where it is too large for a double."""
     log_expected = moments.log_expected
     if not math.isfinite(log_expected):
-        missing = undefined("0 is expected, since the rate of a model is 0: the ratio does not exist")
+        missing = undefined(NO_RATIO)
         return missing, missing
     if moments.observed <= 0.0:
         limit = no_interval(CENSUS) if census else _upper_log_ratio(moments, share)
@@ -332,11 +354,11 @@ def _upper_log_ratio(moments: Moments, share: Interval) -> Interval:
     return limits if limits.high is None else limits._replace(method="MOVER on logarithms, one-sided")
 
 
-def _ceiling(moments: Moments) -> float | None:
+def _ceiling(moments: Moments) -> tuple[float | None, str]:
     if not math.isfinite(moments.log_expected) or moments.max_observed <= 0.0:
-        return None
+        return None, NO_RATIO
     log_ceiling = math.log(moments.max_observed) - moments.log_expected
-    return math.exp(log_ceiling) if log_ceiling < _LARGEST_LOG else None
+    return (math.exp(log_ceiling), "") if log_ceiling < _LARGEST_LOG else (None, "too large for a number")
 
 
 def _ceiling_share(moments: Moments, difference: Estimated) -> Estimated:

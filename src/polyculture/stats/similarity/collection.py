@@ -32,6 +32,9 @@ FEWEST_FREEDOM = 30
 ROUGH = "a few individuals whom many models fail make most of it: the interval is rough"
 _BLOCK_CELLS = 1 << 22
 _WIDEST = 600.0  # on a log scale: beyond, limits are those of the range anyway
+TOO_FEW_VARY = "fewer than two models fail some individuals but not all"
+NOTHING_IN_COMMON = "some two models judged nobody in common"
+NO_VARIATION = "the number of failing models does not vary"
 NO_PAIR = "no two models judged the same individuals and failed some of them but not all"
 
 
@@ -189,18 +192,18 @@ def effective_number(rows: Rows, cells: Cells, share: float = 1.0) -> Estimated:
     varying = np.flatnonzero(_varying(rows))
     k = len(varying)
     if k < 2:
-        return undefined("fewer than two models fail some individuals but not all")
+        return undefined(TOO_FEW_VARY)
     square = np.ix_(varying, varying)
     a, one, n = cells.both[square], (cells.both + cells.first)[square], cells.n[square]
     if np.any(n <= 0):
-        return undefined("some two models judged nobody in common")
+        return undefined(NOTHING_IN_COMMON)
     rate, other = one / n, one.T / n
     cross = a / n - rate * other
     own = np.diag(rate) * (1 - np.diag(rate))
     cross[np.diag_indices(k)] = own
     top, bottom = float(own.sum()), float(cross.sum())
     if bottom <= 0:
-        return undefined("the number of failing models does not vary")
+        return undefined(NO_VARIATION)
     value = k * top / bottom
     joint = co_failing(rows, share).individuals
     if joint < FEWEST_JOINT:

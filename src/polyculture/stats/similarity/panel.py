@@ -14,6 +14,7 @@ from polyculture.stats._rows import Floats, Rows, column_sums, covariance, row_s
 from polyculture.stats.intervals import FEWEST_CLUSTERS, Estimated, few_clusters, quantile, undefined
 from polyculture.stats.poisson_binomial import pmf
 from polyculture.stats.similarity.cells import Cells
+from polyculture.stats.similarity.collection import NO_VARIATION, NOTHING_IN_COMMON, TOO_FEW_VARY
 from polyculture.stats.similarity.multiplicity import share_of_individuals
 
 __all__ = ["Majority", "effective_numbers_without", "majorities_without", "majority"]
@@ -118,8 +119,8 @@ def _difference(rows: Rows, value: float, influence: Floats, share: float) -> Es
     return Estimated(value, max(-1.0, value - half), min(1.0, value + half), "delta method")
 
 
-def effective_numbers_without(cells: Cells, varying: np.ndarray) -> Floats:
-    """Return n_eff of the panel without each of its members, (k,).
+def effective_numbers_without(cells: Cells, varying: np.ndarray) -> list[Estimated]:
+    """Return n_eff of the panel without each of its k members.
 
     Parameters
     ----------
@@ -130,8 +131,8 @@ def effective_numbers_without(cells: Cells, varying: np.ndarray) -> Floats:
 
     Returns
     -------
-    (k,) float64
-        NaN where it is undefined.
+    list of Estimated
+        Without intervals; undefined, with the reason, where n_eff does not exist.
     """
     p = cells.shares()
     rate = p.both + p.first
@@ -139,23 +140,25 @@ def effective_numbers_without(cells: Cells, varying: np.ndarray) -> Floats:
     own = np.where(varying, np.diag(rate) * (1 - np.diag(rate)), 0.0)
     np.fill_diagonal(cross, own)
     if np.isnan(cross).any():
-        return np.full(len(own), np.nan)
+        return [undefined(NOTHING_IN_COMMON)] * len(own)
     members = varying.sum() - varying.astype(float)
-    bottom = cross.sum() - 2 * cross.sum(axis=1) + own
-    full = np.full(len(own), np.nan)
-    np.divide(members * (own.sum() - own), bottom, out=full, where=(bottom > 1e-15) & (members >= 2))
-    return full
+    top, bottom = members * (own.sum() - own), cross.sum() - 2 * cross.sum(axis=1) + own
+    return [
+        undefined(TOO_FEW_VARY) if left < 2 else Estimated(float(a / b)) if b > 1e-15 else undefined(NO_VARIATION)
+        for left, a, b in zip(members, top, bottom, strict=True)
+    ]
 
 
-def majorities_without(rows: Rows) -> Floats:
-    """Return the accuracy of the majority without each member, (k,); NaN where nobody is left to judge."""
+def majorities_without(rows: Rows) -> list[Estimated]:
+    """Return the accuracy of the majority without each of the k members; undefined where nobody is left to judge."""
     k = rows.judged.shape[1]
     ones = np.ones(k)
     m, t = row_sums(rows.judged, ones), row_sums(rows.failed, ones)
-    found = np.full(k, np.nan)
+    found = []
     for member in range(k):
         judged, failed = m - rows.judged[:, member], t - rows.failed[:, member]
         weight = rows.weight * (judged > 0)
-        if weight.sum() > 0:
-            found[member] = float(weight @ _won(judged, failed)) / float(weight.sum())
+        total = float(weight.sum())
+        accuracy = Estimated(float(weight @ _won(judged, failed)) / total) if total > 0 else None
+        found.append(accuracy or undefined("no other member judged anybody"))
     return found
