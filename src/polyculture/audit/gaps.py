@@ -174,7 +174,9 @@ def differences(
         joint limits: the largest rate lies between the largest lower and the largest upper limit of all groups, the
         smallest likewise, so that the gap's interval is wider than one of two groups chosen beforehand.
     """
-    value = rates.share.max(axis=0) - rates.share.min(axis=0)
+    from polyculture.stats._rounding import differences as apart
+
+    value = apart(rates.share.max(axis=0), rates.share.min(axis=0))
     low = np.maximum(rates.low.max(axis=0) - rates.high.min(axis=0), 0.0)
     high = rates.high.max(axis=0) - rates.low.min(axis=0)
     paired = _paired_difference if pair else None

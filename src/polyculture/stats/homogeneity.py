@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from scipy.special import betaincinv
 
+from polyculture.stats._rounding import difference
 from polyculture.stats.intervals import (
     FEWEST_CLUSTERS,
     Estimated,
@@ -131,17 +132,17 @@ def estimate(moments: Moments, *, census: bool = False, count_label_errors: bool
     if moments.judged_most <= 1:
         nothing, reasons = undefined(ONE_MODEL), (ONE_MODEL, no_logarithm, ONE_MODEL)
         return Estimate(observed, expected, nothing, nothing, nothing, nothing, None, log10_expected, None, *reasons)
-    difference = _difference(moments, census)
+    excess = _difference(moments, census)
     ratio, log10_ratio = _ratios(moments, share, census)
     ceiling, no_ceiling = _ceiling(moments)
     wrong, not_counted = _label_errors(moments, census) if count_label_errors else (None, "not asked for")
     return Estimate(
         observed=observed,
         expected=expected,
-        difference=difference,
+        difference=excess,
         ratio=ratio,
         log10_ratio=log10_ratio,
-        ceiling_share=_ceiling_share(moments, difference),
+        ceiling_share=_ceiling_share(moments, excess),
         ceiling=ceiling,
         log10_expected=log10_expected,
         label_errors=wrong,
@@ -203,7 +204,7 @@ def _widening(moments: Moments, level: float) -> float:
 
 
 def _value_only(moments: Moments) -> float:
-    return moments.observed - _exp(moments.log_expected)
+    return difference(moments.observed, _exp(moments.log_expected))
 
 
 def _lower_excess(moments: Moments) -> float | None:
@@ -286,7 +287,7 @@ def _shown_expected(moments: Moments) -> Interval:
 
 
 def _difference(moments: Moments, census: bool) -> Estimated:
-    value = moments.observed - _exp(moments.log_expected)
+    value = _value_only(moments)
     if census:
         return _with(value, no_interval(CENSUS))
     interval = excess_interval(moments)
@@ -314,7 +315,7 @@ def _ratios(moments: Moments, share: Interval, census: bool) -> tuple[Estimated,
         limit = no_interval(CENSUS) if census else _upper_log_ratio(moments, share)
         shown = limit if limit.high is None else limit._replace(low=0.0, high=_exp(limit.high))
         return _with(0.0, _finite(shown)), undefined("no event was observed: the ratio is 0 and has no logarithm")
-    log_ratio = math.log(moments.observed) - log_expected
+    log_ratio = math.log(moments.observed) - log_expected if _value_only(moments) else 0.0
     limits = no_interval(CENSUS) if census else _log_ratio_interval(moments, share)
     in_tens = limits
     if limits.low is not None and limits.high is not None:
@@ -361,17 +362,17 @@ def _ceiling(moments: Moments) -> tuple[float | None, str]:
     return (math.exp(log_ceiling), "") if log_ceiling < _LARGEST_LOG else (None, "too large for a number")
 
 
-def _ceiling_share(moments: Moments, difference: Estimated) -> Estimated:
+def _ceiling_share(moments: Moments, excess: Estimated) -> Estimated:
     room = moments.max_observed - _exp(moments.log_expected)
-    if difference.value is None or room <= 1e-12:
+    if excess.value is None or room <= 1e-12:
         return undefined("the failure rates leave no room for an excess")
-    value = difference.value / room
+    value = excess.value / room
     if value > 1.0 + 1e-9:
         return undefined("rates differ between individuals with other models: the largest excess is not known")
-    low = None if difference.low is None else difference.low / room
-    high = None if difference.high is None else min(difference.high / room, 1.0)
-    method = difference.method and f"{difference.method}, failure rates held fixed"
-    return Estimated(min(value, 1.0), low, high, method, difference.reason)
+    low = None if excess.low is None else excess.low / room
+    high = None if excess.high is None else min(excess.high / room, 1.0)
+    method = excess.method and f"{excess.method}, failure rates held fixed"
+    return Estimated(min(value, 1.0), low, high, method, excess.reason)
 
 
 def _finite(limits: Interval) -> Interval:

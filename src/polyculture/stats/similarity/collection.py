@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtrit
 
+from polyculture.stats._rounding import NO_VARIANCE, difference
 from polyculture.stats._rows import Floats, Rows, column_sums, covariance, row_sums, take
 from polyculture.stats.intervals import (
     FEWEST_CLUSTERS,
@@ -89,7 +90,7 @@ def _ranged(value: float, lowest: float, spread: _Spread, rows: Rows, note: str 
     if rows.clusters is not None and rows.clusters < FEWEST_CLUSTERS:
         return Estimated(value, reason=few_clusters(rows.clusters))
     up, down = 1.0 - value, value - lowest
-    if up <= 0 or down <= 0 or spread.variance <= 0.0:
+    if up <= 0 or down <= 0 or spread.variance <= NO_VARIANCE:
         return Estimated(value, reason="the data show no variation to make an interval of")
     half = min(spread.half((1.0 - lowest) / (up * down)), _WIDEST)
     ends = [lowest + (1.0 - lowest) / (1.0 + up / down * math.exp(side)) for side in (half, -half)]
@@ -129,7 +130,7 @@ def mean_phi(rows: Rows, cells: Cells, share: float = 1.0) -> Estimated:
     pairs = int(known.sum())
     if not pairs:
         return undefined(NO_PAIR)
-    value = float(values[known].sum() / pairs)
+    value = difference(float(values[values > 0].sum()), -float(values[values < 0].sum())) / pairs
     weights = np.where(known, rows.total_weight / share / np.where(known, cells.n, 1.0), 0.0)
     judged = column_sums(rows.weight, rows.judged)
     rate = column_sums(rows.weight, rows.failed) / np.where(judged > 0, judged, 1.0)
@@ -259,7 +260,7 @@ def fleiss(rows: Rows, share: float = 1.0) -> Estimated:
     expected = rate * rate + (1 - rate) ** 2
     if expected >= 1.0 - 1e-14:
         return undefined("the models fail nobody, or everybody")
-    value = (observed - expected) / (1 - expected)
+    value = difference(observed, expected) / (1 - expected)
     by_rate = (4 * rate - 2) * (t - rate * m) / judged
     influence = (agree - observed) / (1 - expected) - (1 - observed) / (1 - expected) ** 2 * by_rate
     scaled = used * influence * rows.total_weight / weight
@@ -289,7 +290,7 @@ def capa_of_all(rows: Rows, similarity: PairSimilarity, share: float = 1.0) -> E
     expected = float(similarity.expected[chosen].mean())
     if expected >= 1.0 - 1e-14:
         return undefined("all models are always right: agreement by chance alone is complete")
-    value = (float(similarity.observed[chosen].mean()) - expected) / (1 - expected)
+    value = difference(float(similarity.observed[chosen].mean()), expected) / (1 - expected)
     spread = _agreement_spread(rows, similarity.cells, chosen, share)
     ratio = _standard_errors(similarity, chosen)
     if rows.clusters is not None and rows.clusters < FEWEST_CLUSTERS:

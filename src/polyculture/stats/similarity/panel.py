@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from polyculture.stats._rounding import NO_VARIANCE, difference
 from polyculture.stats._rows import Floats, Rows, column_sums, covariance, row_sums
 from polyculture.stats.intervals import FEWEST_CLUSTERS, Estimated, few_clusters, quantile, undefined
 from polyculture.stats.poisson_binomial import pmf
@@ -89,8 +90,8 @@ def majority(rows: Rows, share: float = 1.0) -> Majority:
     slopes /= np.clip(rates + _STEP, 0, 1) - np.clip(rates - _STEP, 0, 1)
     per_rate = slopes * total / np.where(judged > 0, judged, 1.0)
     moved = row_sums(rows.failed, per_rate) - row_sums(rows.judged, per_rate * rates)
-    difference = _difference(rows, value - expected, won - value - moved, share)
-    return Majority(observed, expected, difference, ties, tied)
+    apart = _difference(rows, difference(value, expected), won - value - moved, share)
+    return Majority(observed, expected, apart, ties, tied)
 
 
 def _observed(rows: Rows, won: Floats, share: float) -> Estimated:
@@ -113,7 +114,7 @@ def _difference(rows: Rows, value: float, influence: Floats, share: float) -> Es
         return Estimated(value, reason=few_clusters(rows.clusters))
     centred = influence - float(rows.weight @ influence) / rows.total_weight
     variance = float(covariance(rows, centred)[0, 0]) / rows.total_weight**2 * share
-    if variance <= 0:
+    if variance <= NO_VARIANCE:
         return Estimated(value, reason="the data show no variation to make an interval of")
     half = quantile(clusters=rows.clusters) * math.sqrt(variance)
     return Estimated(value, max(-1.0, value - half), min(1.0, value + half), "delta method")
