@@ -41,6 +41,8 @@ class Outcomes:
         How messages name the table.
     noun : str
         What the individuals are, in the plural: "individuals", "reviews".
+    index : str, optional
+        A column that names rows: it is taken for a model only where ``mapping.models`` names it.
 
     Raises
     ------
@@ -59,6 +61,7 @@ class Outcomes:
     mapping: Mapping
     source: str = "the table"
     noun: str = "individuals"
+    index: str | None = None
     schema: dict[str, Any] = field(init=False, repr=False)
     groups: tuple[Group, ...] = field(init=False, repr=False)
 
@@ -134,7 +137,11 @@ class Outcomes:
     def models(self) -> tuple[str, ...]:
         """The names of the models; in a long table they are looked up once, sorted."""
         if not self.mapping.long:
-            chosen = choose_columns(self.mapping.models, self.schema, self._taken(), self.rule, self.mapping.label)
+            wanted, taken = self.mapping.models, self._taken()
+            entries = (wanted,) if isinstance(wanted, str) else wanted or ()
+            if self.index is not None and self.index not in entries:
+                taken = (*taken, self.index)
+            chosen = choose_columns(wanted, self.schema, taken, self.rule, self.mapping.label)
             if self.mapping.models is None and self.rule.kind == "decision":
                 return columns_that_say(self.frame, self.schema, chosen, self.rule.argument)
             return chosen
