@@ -34,7 +34,8 @@ class Outcomes:
     Parameters
     ----------
     frame : any frame that Narwhals takes, eager or lazy
-        A row an individual (wide), or a row an individual and a model (long).
+        A row an individual (wide), or a row an individual and a model (long). NaN is a missing value, as in
+        pandas, whatever the engine.
     mapping : Mapping
         What the columns mean.
     source : str
@@ -72,7 +73,8 @@ class Outcomes:
         set_field(self, "schema", schema)
         if not schema:
             raise InputError(f"{self.source} holds no columns.", hint="Check the file.")
-        set_field(self, "frame", _take_snapshot(frame, schema, self.mapping, self.source))
+        frame = _take_snapshot(frame, schema, self.mapping, self.source)
+        set_field(self, "frame", _nan_as_missing(frame, schema, self.mapping))
         self._check_roles()
         set_field(self, "groups", tuple(parse_group(text, list(schema)) for text in self.mapping.by))
         self._check_kinds()
@@ -221,6 +223,13 @@ def _lazy(frame: Any) -> nw.LazyFrame[Any]:
             hint="Give a polars, pandas, pyarrow, DuckDB or PySpark frame, or a path to polyculture.read().",
         ) from problem
     return lazy
+
+
+def _nan_as_missing(frame: nw.LazyFrame[Any], schema: dict[str, Any], mapping: Mapping) -> nw.LazyFrame[Any]:
+    """Return the frame with NaN as null, since pandas knows no difference; weights and counts keep theirs, an error."""
+    numbers = (mapping.weight, mapping.count)
+    floats = [name for name, dtype in schema.items() if dtype in (nw.Float32, nw.Float64) and name not in numbers]
+    return frame.with_columns(nw.col(*floats).fill_nan(None)) if floats else frame
 
 
 def _take_snapshot(
