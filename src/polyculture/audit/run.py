@@ -15,6 +15,7 @@ from polyculture.audit.independence import profile_p
 from polyculture.audit.models import models
 from polyculture.audit.no_answer import no_answer
 from polyculture.audit.notes import notes
+from polyculture.audit.nouns import with_noun
 from polyculture.audit.nulls import chosen, nulls
 from polyculture.audit.outcome import measure
 from polyculture.audit.panel import panel
@@ -106,7 +107,7 @@ def run(
     crossed, by_column = homogenizations(view, everyone, settings)
     by_model, too_little = models(tally, settings), judged_too_little(tally)
     similar = similarity(everyone)
-    return AuditRecord(
+    found = AuditRecord(
         provenance=provenance,
         headline=headline(
             systemic,
@@ -150,6 +151,7 @@ def run(
         ),
         noun=noun,
     )
+    return with_noun(found)
 
 
 def _rule(provenance: Provenance) -> FailureRule | None:

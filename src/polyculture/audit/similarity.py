@@ -21,6 +21,7 @@ from polyculture.audit.records import (
 )
 from polyculture.audit.settings import CENSUS
 from polyculture.audit.tree import near_duplicates, tree_of
+from polyculture.audit.words import in_words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -194,7 +195,8 @@ def _statistics(  # noqa: PLR0917
     settings: Settings,
 ) -> list[Statistic]:
     """Return one measure of all pairs as Statistics; like undefined ones are one object."""
-    none = [undefined(reason) for reason in measure.reasons]
+    reasons = [in_words_of(reason, settings.noun) for reason in measure.reasons]
+    none = [undefined(reason) for reason in reasons]
     method = f"{measure.method}, {SAMPLED}" if similar.sampled else measure.method
     found = []
     for value, low, high, reason, rough in zip(
@@ -210,7 +212,7 @@ def _statistics(  # noqa: PLR0917
         elif settings.census:
             found.append(Statistic(value=value, reason=CENSUS))
         elif low != low:  # noqa: PLR0124
-            found.append(Statistic(value=value, reason=measure.reasons[reason] or "no interval"))
+            found.append(Statistic(value=value, reason=reasons[reason] or "no interval"))
         else:
             found.append(Statistic(value=value, low=low, high=high, method=method, reason=ROUGH if rough else UNSET))
     return found
