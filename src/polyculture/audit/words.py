@@ -18,7 +18,7 @@ _MOST_DECIMALS = 6
 _FOR_AN_END = 2  # decimals more than the estimate needs, so that a small end of the interval is not written as 0
 
 _CONDITION = re.compile(r"[<>=]|\b(?:in|not)\b", re.IGNORECASE)
-_INDIVIDUALS = re.compile(r"\bindividual(s?)\b")
+_INDIVIDUALS = re.compile(r"\b([Ii])ndividual(s?)\b")
 _PEOPLE = {"people": "person", "men": "man", "women": "woman", "children": "child"}
 
 
@@ -67,12 +67,17 @@ def number_of(value: int, noun: str) -> str:
 def in_words_of(text: str, noun: str) -> str:
     """Return a text about individuals as one about what they are called; the very same where it names none.
 
-    >>> in_words_of("no individual was judged: 5 individuals are too few", "reviews")
-    'no review was judged: 5 reviews are too few'
+    >>> in_words_of("Individuals differ: no individual was judged twice", "reviews")
+    'Reviews differ: no review was judged twice'
     """
     if noun == "individuals" or "ndividual" not in text:
         return text
-    return _INDIVIDUALS.sub(lambda found: noun if found[1] else one_of(noun), text)
+
+    def named(found: re.Match[str]) -> str:
+        name = noun if found[2] else one_of(noun)
+        return capital(name) if found[1] == "I" else name
+
+    return _INDIVIDUALS.sub(named, text)
 
 
 def capital(text: str) -> str:
