@@ -16,6 +16,7 @@ from polyculture.audit.independence import profile_p
 from polyculture.audit.models import models
 from polyculture.audit.no_answer import no_answer
 from polyculture.audit.notes import notes
+from polyculture.audit.nouns import with_noun
 from polyculture.audit.nulls import chosen, nulls
 from polyculture.audit.outcome import measure
 from polyculture.audit.panel import panel
@@ -113,7 +114,7 @@ def _answered(tally: Tally, rule: FailureRule | None, provenance: Provenance, se
     crossed, by_column = homogenizations(view, everyone, settings)
     by_model, too_little = models(tally, settings), judged_too_little(tally)
     similar = similarity(everyone)
-    return AuditRecord(
+    found = AuditRecord(
         provenance=provenance,
         headline=headline(
             systemic,
@@ -157,6 +158,7 @@ def _answered(tally: Tally, rule: FailureRule | None, provenance: Provenance, se
         ),
         noun=settings.noun,
     )
+    return with_noun(found)
 
 
 def _rule(provenance: Provenance) -> FailureRule | None:

@@ -161,7 +161,7 @@ def _row(
         "expected": expected,
         "text": _minus(text),
         "interval": _minus(ends),
-        "both": _minus(f"{text} ({ends})" if ends else text),
+        "both": _minus(f"{text.removesuffix(' points')} ({ends})" if ends else text),
         **more,
     }
 
