@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+from threadpoolctl import threadpool_limits
 
 from polyculture.audit.contrasts import contrasted
 from polyculture.audit.gaps import gaps
@@ -17,6 +18,7 @@ from polyculture.audit.kinds import kinds as measured_kinds
 from polyculture.audit.models import models
 from polyculture.audit.no_answer import no_answer
 from polyculture.audit.notes import notes
+from polyculture.audit.nouns import with_noun
 from polyculture.audit.nulls import chosen, nulls
 from polyculture.audit.outcome import measure
 from polyculture.audit.panel import panel
@@ -99,6 +101,18 @@ def run(
     if kinds is not None:
         kind_models(kinds, tally.models)
     chosen(settings.nulls, tally)  # a wrong name is refused before anything is computed
+    # Arrays are small: threads of the linear algebra library cost more than they give, and change last digits.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _answered(tally, rule, provenance, settings, kinds)
+
+
+def _answered(
+    tally: Tally,
+    rule: FailureRule | None,
+    provenance: Provenance,
+    settings: Settings,
+    kinds: Mapping[str, Sequence[str]] | None,
+) -> AuditRecord:
     if rule is not None and not provenance.failure_rule_in_words:
         provenance = msgspec.structs.replace(provenance, failure_rule_in_words=rule.in_words())
     everyone, view = View(tally), headline_view(tally)
@@ -113,20 +127,20 @@ def run(
     crossed, by_column = homogenizations(view, everyone, settings)
     by_model, too_little = models(tally, settings), judged_too_little(tally)
     similar = similarity(everyone)
-    return AuditRecord(
+    found = AuditRecord(
         provenance=provenance,
         headline=headline(
             systemic,
             models=tally.models,
             complete=whole.rows.complete,
-            noun=noun,
+            noun=settings.noun,
             clusters=tally.cluster_count,
             weighted=tally.weighted,
             min_judged=tally.min_judged,
         ),
         individuals=systemic.individuals,
         judged_too_little=too_little,
-        seed=seed,
+        seed=settings.seed,
         models=by_model,
         profile=rows,
         profile_p_value=profile_p_value,
@@ -156,8 +170,9 @@ def run(
             too_little=too_little,
             settings=settings,
         ),
-        noun=noun,
+        noun=settings.noun,
     )
+    return with_noun(found)
 
 
 def _rule(provenance: Provenance) -> FailureRule | None:
