@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from polyculture.stats.homogeneity import excess_interval, moments
+from polyculture.stats.excess import excess_interval
+from polyculture.stats.moments import moments
 
 
 @pytest.fixture

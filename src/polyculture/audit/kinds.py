@@ -83,11 +83,13 @@ def _kind(name: str, tally: Tally, settings: Settings) -> KindRecord:
     systemic, success, homogeneous = (measure(whole, event, settings).outcome for event in _ALL_EVENTS)
     figures = [groups(view, everyone, partition(tally, (column,)), settings) for column in tally.groups]
     rates = everyone.whole.rates
+    known = bool(np.isfinite(rates).any())
     return KindRecord(
         name=name,
         models=tally.models,
         individuals=systemic.individuals,
-        mean_failure_rate=number(float(np.nanmean(rates))) if np.isfinite(rates).any() else None,
+        mean_failure_rate=number(float(np.nanmean(rates))) if known else None,
+        mean_failure_rate_reason=None if known else systemic.observed.reason or "nobody was judged",
         profile=profile(whole, settings, systemic_failure=systemic, consistent_success=success),
         systemic_failure=systemic,
         consistent_success=success,

@@ -9,7 +9,8 @@ from polyculture.audit.statistic import Record, Statistic
 class KindRecord(Record, frozen=True, kw_only=True):
     """One kind of decision-makers: its own profile, outcomes and groups, against its own failure rates.
 
-    ``individuals`` are those whom at least ``min_judged`` of this kind judged.
+    ``individuals`` are those whom at least ``min_judged`` of this kind judged; ``mean_failure_rate`` is over
+    its members.
     """
 
     name: str
@@ -23,6 +24,7 @@ class KindRecord(Record, frozen=True, kw_only=True):
     groups: tuple[GroupRecord, ...] = ()
     group_homogenization: GroupHomogenization | None = None
     gaps: tuple[GapRecord, ...] = ()
+    mean_failure_rate_reason: str | None = None
 
 
 class KindContrast(Record, frozen=True, kw_only=True):

@@ -29,7 +29,8 @@ class Outcome(Record, frozen=True, kw_only=True):
     these failure rates allow, ``ceiling_share`` is difference / (largest possible difference).
     ``label_errors`` is the number of events that would have to be label errors before the interval of the
     difference reaches 0 (0 where it already does). ``p_value`` tests independence given the models' margins,
-    two-sided; ``p_method`` says how. ``label_errors`` is also None where the failure rule compares with no label.
+    two-sided; ``p_method`` says how, or why not. A number that is None has its reason beside it; that of
+    ``expected`` is the reason of ``expected_interval``.
     """
 
     count: int
@@ -46,6 +47,9 @@ class Outcome(Record, frozen=True, kw_only=True):
     label_errors: int | None
     p_value: float | None
     p_method: str
+    ceiling_reason: str | None = None
+    log10_expected_reason: str | None = None
+    label_errors_reason: str | None = None
 
 
 class GroupModel(Record, frozen=True, kw_only=True):
@@ -63,7 +67,7 @@ class Contrast(Record, frozen=True, kw_only=True):
 
     ``signs_disagree`` is set where the contrast of H and the contrast of the excess point in
     different directions and the interval of at least one of them leaves no difference out, so that neither
-    may be read alone.
+    may be read alone. Where there is no test, ``method`` says why, for both p-values.
     """
 
     difference: Statistic
@@ -98,7 +102,8 @@ class GroupHomogenization(Record, frozen=True, kw_only=True):
     """Group homogenization (2211.13972): plain values, and values corrected for small groups.
 
     Every ``*_corrected`` is the jackknifed value. ``relative_bias`` is the largest estimated relative
-    bias of a group's product; above .25 ``reliable`` is false. ``left_out`` counts individuals that are
+    bias of a group's product; above .25 ``reliable`` is false. ``spread_p_method`` says how the p-value was made, or
+    why there is none. ``left_out`` counts individuals that are
     part of no product, by reason; groups of fewer than ``min_cell`` are among them.
     """
 
@@ -118,6 +123,8 @@ class GroupHomogenization(Record, frozen=True, kw_only=True):
     reliable: bool
     left_out: dict[str, int] = msgspec.field(default_factory=dict)
     spread_corrected: Statistic = undefined("not computed")
+    spread_p_method: str = ""
+    relative_bias_reason: str | None = None
 
 
 class ModelGap(Record, frozen=True, kw_only=True):
@@ -138,6 +145,7 @@ class GapRecord(Record, frozen=True, kw_only=True):
     ``systemic_failure_difference`` is max - min over groups; ``expected_with_no_difference`` is the
     mean gap that these group sizes show when the group labels are shuffled. With two groups the intervals of the
     gap and its test are those of the contrast between them, so that an interval may reach beyond 0 or 1.
+    ``p_method`` says how the test was made, or why there is none.
     """
 
     by: tuple[str, ...]
@@ -150,3 +158,5 @@ class GapRecord(Record, frozen=True, kw_only=True):
     highest: dict[str, str | None]
     lowest: dict[str, str | None]
     selection: str
+    p_method: str = ""
+    expected_with_no_difference_reason: str | None = None

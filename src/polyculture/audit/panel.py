@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import UNSET
 
-from polyculture.audit.proportion import number, plain_shares
+from polyculture.audit.proportion import number, plain_shares, why
 from polyculture.audit.similarity_records import PanelMember, PanelRecord
 from polyculture.audit.sums import ratio
 
@@ -58,8 +58,10 @@ def panel(similar: Similarity | None, settings: Settings) -> PanelRecord | None:
         PanelMember(
             name=name,
             accuracy=accuracies[j],
-            n_eff_without=number(without[j]),
-            majority_without=number(majorities[j]),
+            n_eff_without=number(without[j].value),
+            majority_without=number(majorities[j].value),
+            n_eff_without_reason=without[j].reason or None,
+            majority_without_reason=majorities[j].reason or None,
         )
         for j, name in enumerate(similar.models)
     )
@@ -76,6 +78,8 @@ def panel(similar: Similarity | None, settings: Settings) -> PanelRecord | None:
         ties=number(found.ties),
         ties_independent=number(found.ties_independent),
         best=None if best is None else best.name,
+        independent_reason=why(found.independent, found.difference.reason),
+        ties_reason=why(found.ties, found.observed.reason),
     )
 
 

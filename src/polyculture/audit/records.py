@@ -148,7 +148,7 @@ class NullRecord(Record, frozen=True, kw_only=True):
     of one individual on average under the fit to the half of the data without it. ``expected_profile`` holds the
     expected share of individuals by number of failures, from none to all models. ``smallest_detectable_excess`` is
     found in 80 % of data sets by a test at 5 %; ``rejected`` is by that test, and ``poorest_not_rejected`` marks the
-    null with the fewest parameters that is not.
+    null with the fewest parameters that is not. ``method`` says how it was tested, or why not.
     """
 
     name: str
@@ -170,6 +170,9 @@ class NullRecord(Record, frozen=True, kw_only=True):
     held_out_log_likelihood: float | None = None
     expected_profile: tuple[float, ...] = ()
     reason: str = ""
+    smallest_detectable_excess_reason: str | None = None
+    log_likelihood_reason: str | None = None
+    held_out_log_likelihood_reason: str | None = None
 
 
 class NoAnswerRecord(Record, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from polyculture.audit.kinds import kinds as measured_kinds
 from polyculture.audit.models import models
 from polyculture.audit.no_answer import no_answer
 from polyculture.audit.notes import notes
+from polyculture.audit.nouns import with_noun
 from polyculture.audit.nulls import chosen, nulls
 from polyculture.audit.outcome import measure
 from polyculture.audit.panel import panel
@@ -126,7 +127,7 @@ def _answered(
     crossed, by_column = homogenizations(view, everyone, settings)
     by_model, too_little = models(tally, settings), judged_too_little(tally)
     similar = similarity(everyone)
-    return AuditRecord(
+    found = AuditRecord(
         provenance=provenance,
         headline=headline(
             systemic,
@@ -171,6 +172,7 @@ def _answered(
         ),
         noun=settings.noun,
     )
+    return with_noun(found)
 
 
 def _rule(provenance: Provenance) -> FailureRule | None:

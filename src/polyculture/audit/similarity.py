@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import UNSET
 
-from polyculture.audit.proportion import SAMPLED, from_estimated
+from polyculture.audit.proportion import SAMPLED, from_estimated, why
 from polyculture.audit.records import (
     CollectionRecord,
     PairRecord,
@@ -22,6 +22,7 @@ from polyculture.audit.records import (
 )
 from polyculture.audit.settings import CENSUS
 from polyculture.audit.tree import near_duplicates, tree_of
+from polyculture.audit.words import in_words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,7 @@ MOST_MODELS = 400  # of which every pair is listed
 MOST_TOGETHER = 1000  # of which pairs are computed at all: tables of more are large and say little
 FEWEST_JOINT = 5
 MOST_VARIED = 20_000  # sampled patterns that show how individuals vary
+NO_ANSWERS = "the answers are not known, only who was failed"
 ROUGH = "fewer than 5 joint failures: the interval is rough"
 MEASURES = ("phi", "kappa", "capa", "jaccard", "agree_when_both_wrong", "agree_when_either_wrong")
 
@@ -228,6 +230,7 @@ def pairs(similar: Similarity | None, settings: Settings) -> tuple[PairRecord, .
             agree_when_either_wrong=columns[5][i],
             baseline=baseline[i],
             capa_method=method,
+            baseline_reason=why(baseline[i], NO_ANSWERS),
         )
         for i in range(len(one))
     )
@@ -242,10 +245,11 @@ def _statistics(  # noqa: PLR0917
     settings: Settings,
 ) -> list[Statistic]:
     """Return one measure of all pairs as Statistics; like undefined ones are one object."""
-    none = [undefined(reason) for reason in measure.reasons]
+    reasons = [in_words_of(reason, settings.noun) for reason in measure.reasons]
+    none = [undefined(reason) for reason in reasons]
     method = f"{measure.method}, {SAMPLED}" if similar.pairs_sampled else measure.method
     found = []
-    for value, low, high, why, rough in zip(
+    for value, low, high, reason, rough in zip(
         measure.value[upper].tolist(),
         measure.low[upper].tolist(),
         measure.high[upper].tolist(),
@@ -254,11 +258,11 @@ def _statistics(  # noqa: PLR0917
         strict=True,
     ):
         if value != value:  # noqa: PLR0124 (NaN)
-            found.append(none[why])
+            found.append(none[reason])
         elif settings.census:
             found.append(Statistic(value=value, reason=CENSUS))
         elif low != low:  # noqa: PLR0124
-            found.append(Statistic(value=value, reason=measure.reasons[why] or "no interval"))
+            found.append(Statistic(value=value, reason=reasons[reason] or "no interval"))
         else:
             found.append(Statistic(value=value, low=low, high=high, method=method, reason=ROUGH if rough else UNSET))
     return found

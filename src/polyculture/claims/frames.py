@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from polyculture.audit.frames import Row, flatten
 
 if TYPE_CHECKING:
-    from polyculture.claims.records import ReproductionRecord, SnapshotRecord
+    from polyculture.claims.records import AuditedSnapshot, ReproductionRecord
 
 __all__ = ["tables"]
 
@@ -31,7 +31,7 @@ def tables(record: ReproductionRecord) -> dict[str, list[Row]]:
     return {name: rows for name, rows in found.items() if rows}
 
 
-def _outcomes(snapshot: SnapshotRecord) -> list[Row]:
+def _outcomes(snapshot: AuditedSnapshot) -> list[Row]:
     return [
         {
             "dataset": snapshot.dataset,

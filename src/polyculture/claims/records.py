@@ -6,7 +6,7 @@ from typing import Literal
 
 from polyculture.audit.records import InputFile, KindsRecord, Outcome, ProfileRow, Record, Statistic
 
-__all__ = ["SCHEMA", "VERDICTS", "ClaimRecord", "Judged", "ReproductionRecord", "SnapshotRecord", "Unit", "Verdict"]
+__all__ = ["SCHEMA", "VERDICTS", "AuditedSnapshot", "ClaimRecord", "Judged", "ReproductionRecord", "Unit", "Verdict"]
 
 SCHEMA = "polyculture/reproduction/1"
 
@@ -39,7 +39,7 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
     source: str
 
 
-class SnapshotRecord(Record, frozen=True, kw_only=True):
+class AuditedSnapshot(Record, frozen=True, kw_only=True):
     """The audit of one data set at one time: profile and outcomes, observed and under independence."""
 
     dataset: str
@@ -72,6 +72,6 @@ class ReproductionRecord(Record, frozen=True, kw_only=True):
     inputs: tuple[InputFile, ...]
     verdicts: dict[str, int]
     claims: tuple[ClaimRecord, ...]
-    snapshots: tuple[SnapshotRecord, ...]
+    snapshots: tuple[AuditedSnapshot, ...]
     dermatology: KindsRecord | None = None
     notes: tuple[str, ...] = ()

@@ -217,7 +217,13 @@ def _statistic(steps: tuple[Step, ...], value: float | None, statistic: dict[str
 
 
 def _reason(spot: _Spot) -> str:
-    """Return why a field is null: the nearest reason or status that stands beside it."""
+    """Return why a field is null: its own reason, or the nearest reason or status that stands beside it."""
+    name = spot.steps[-1].text if isinstance(spot.steps[-1], Name) else ""
+    # The reason of a test that was not made stands where the method of one that was does.
+    own = (f"{name}_reason", *(("p_method", "method") if name.endswith(("p_value", "p_adjusted")) else ()))
+    for key in own if spot.passed else ():
+        if isinstance(spot.passed[-1].get(key), str) and spot.passed[-1][key]:
+            return str(spot.passed[-1][key])
     for one in reversed(spot.passed):
         for key in ("reason", "status"):
             if isinstance(one.get(key), str) and one[key]:

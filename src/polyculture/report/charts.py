@@ -163,7 +163,7 @@ def interval_row(
         "expected": expected,
         "text": _minus(text),
         "interval": _minus(ends),
-        "both": _minus(f"{text} ({ends})" if ends else text),
+        "both": _minus(f"{text.removesuffix(' points')} ({ends})" if ends else text),
         **more,
     }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from markupsafe import Markup
 
 from polyculture.audit.records import Statistic
-from polyculture.claims.records import VERDICTS, ClaimRecord, ReproductionRecord, SnapshotRecord
+from polyculture.claims.records import VERDICTS, AuditedSnapshot, ClaimRecord, ReproductionRecord
 from polyculture.report import words
 from polyculture.report.charts import profile_chart
 from polyculture.report.html import environment, template_text
@@ -26,7 +26,7 @@ _KINDS = {"share": "percent", "points": "points", "ratio": "ratio"}
 class Multiple(NamedTuple):
     """One of the small multiples: a data set and its profile."""
 
-    snapshot: SnapshotRecord
+    snapshot: AuditedSnapshot
     figure: Figure | None
 
 
@@ -57,7 +57,7 @@ def interval_words(claim: ClaimRecord) -> str:
     return "" if claim.unit == "count" else words.interval(claim.found, _KINDS[claim.unit])
 
 
-def small_multiples(snapshots: Sequence[SnapshotRecord]) -> list[Multiple]:
+def small_multiples(snapshots: Sequence[AuditedSnapshot]) -> list[Multiple]:
     """Return a profile a data set, all on one axis, those of one period and of all models judging everyone."""
     ends = [
         end
@@ -77,7 +77,7 @@ def small_multiples(snapshots: Sequence[SnapshotRecord]) -> list[Multiple]:
     ]
 
 
-def _most_common(snapshot: SnapshotRecord) -> list[Any]:
+def _most_common(snapshot: AuditedSnapshot) -> list[Any]:
     """Return the profile of the most common number of judgements."""
     sizes: dict[int, list[Any]] = {}
     for row in snapshot.profile:

@@ -124,6 +124,7 @@ _NOTES = (
     "The paper speaks of eleven data sets; the counts of twelve are bundled. Which one it leaves out is not known.",
     "Published figures of the bundled counts are of the same examples, so that they must agree but for rounding; their "
     "intervals say what other examples of the same kind might show.",
+    "Where it is not known whether a published number is in points or a ratio, each reading counts as a claim.",
 )
 
 
@@ -257,7 +258,7 @@ def _sentence(found: Sequence[ClaimRecord], snapshots: Sequence[Snapshot]) -> st
     """Say how many claims were tested and how they came out, and how many data sets are polarized."""
     counts = _counts(found)
     tested = len(found) - counts["not tested"]
-    told = {"agree": "agrees", "disagree": "disagrees", "cannot be told": "cannot tell"}
+    told = {"agree": "agrees", "disagree": "disagrees", "cannot be told from these data": "cannot tell"}
     parts = [f"{counts[verdict]} {words}" for words, verdict in told.items() if counts[verdict]]
     data_sets = len({snapshot.record.dataset.casefold() for snapshot in snapshots})
     return (

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polyculture.api import audit
-from polyculture.claims.records import SnapshotRecord
+from polyculture.claims.records import AuditedSnapshot
 from polyculture.errors import FileError, UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Snapshot:
     """The audit of one data set at one time, whole and as the reproduction keeps it."""
 
     audit: Audit
-    record: SnapshotRecord
+    record: AuditedSnapshot
 
     @property
     def inputs(self) -> tuple[InputFile, ...]:
@@ -99,7 +99,7 @@ def _snapshot(found: Audit, dataset: str, task: str, period: str, source: str) -
     record = found.record
     return Snapshot(
         found,
-        SnapshotRecord(
+        AuditedSnapshot(
             dataset=dataset,
             task=task,
             period=period,

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from polyculture.stats._rounding import difference
 from polyculture.stats._rows import Floats, Ints, Rows, covariance, make_rows, take
-from polyculture.stats.homogeneity import CENSUS, NOBODY, ONE_MODEL, estimate, excess_interval, observed_size
+from polyculture.stats.excess import excess_interval, exponential, observed_size
+from polyculture.stats.homogeneity import CENSUS, NOBODY, ONE_MODEL, estimate
 from polyculture.stats.intervals import Estimated, Interval, mover_difference, no_interval, undefined
 from polyculture.stats.moments import Event, Moments, influences, moments_of_rows
 
@@ -89,16 +91,16 @@ class Joint:
         if limits.low is not None:
             warnings = sorted({text for slot in slots if (text := _warning(self.moments[slot]))})
             limits = limits._replace(method="; ".join([limits.method, *warnings]))
-        difference = Estimated(value, *limits)
+        excess = Estimated(value, *limits)
         ratio = self._ratio(pairs)
-        if difference.low is None:
-            return Compared(difference, ratio, None, difference.reason)
+        if excess.low is None:
+            return Compared(excess, ratio, None, excess.reason)
         p = _p_value(value, lambda level: self._excess_limits(pairs, level))
-        return Compared(difference, ratio, p, "level at which the interval of the difference just reaches 0")
+        return Compared(excess, ratio, p, "level at which the interval of the difference just reaches 0")
 
     def _value(self, pairs: list[list[int]], values: Sequence[float]) -> float:
-        differences = [values[one] - values[other] for one, other in pairs]
-        return differences[0] - (differences[1] if len(differences) == 2 else 0.0)
+        differences = [difference(values[one], values[other]) for one, other in pairs]
+        return difference(differences[0], differences[1]) if len(differences) == 2 else differences[0]
 
     def _excess_limits(self, pairs: list[list[int]], level: float) -> Interval:
         slots = {slot for pair in pairs for slot in pair}
@@ -126,7 +128,7 @@ class Joint:
         parts = []
         for one, other in pairs:
             limits = mover_difference(*found[one], *found[other], self._correlation([one], [other], matrix))
-            parts.append((found[one][0] - found[other][0], limits))
+            parts.append((difference(found[one][0], found[other][0]), limits))
         if len(parts) == 2:
             limits = mover_difference(*parts[0], *parts[1], self._correlation(pairs[0], pairs[1], matrix))
         slots = [slot for pair in pairs for slot in pair]
@@ -194,7 +196,7 @@ def joint(rows: Rows, slots: Sequence[Slot], event: Event, *, census: bool = Fal
         observed, log_expected = influences(moments)
         total = moments.rows.total_weight
         if math.isfinite(moments.log_expected):
-            excesses[number, kept] = (observed - _expected(moments) * log_expected) / total
+            excesses[number, kept] = (observed - exponential(moments.log_expected) * log_expected) / total
             if moments.observed > 0.0:
                 logs[number, kept] = (observed / moments.observed - log_expected) / total
         else:
@@ -218,12 +220,8 @@ def _moments(rows: Rows, slot: Slot, event: Event) -> tuple[Moments, Ints]:
     return moments_of_rows(own, event), kept
 
 
-def _expected(moments: Moments) -> float:
-    return math.exp(moments.log_expected) if moments.log_expected > -700.0 else 0.0
-
-
 def _excess(moments: Moments) -> float:
-    return moments.observed - _expected(moments)
+    return difference(moments.observed, exponential(moments.log_expected))
 
 
 def _events(moments: Moments) -> float:

@@ -37,7 +37,8 @@ def baseline_model(cells: Cells) -> int | None:
 def share_of_individuals(rows: Rows, events: Bools, base: Bools, *, level: float = 0.95) -> Estimated:
     """Return the share of individuals with an event among ``base``, (P,) flags of rows.
 
-    Jeffreys; with weights of Kish's effective size, with clusters of Korn and Graubard's.
+    Jeffreys; with weights of the size of a plain sample in which the share varies as much, with clusters of
+    Korn and Graubard's.
     """
     weight = rows.weight * base
     total = float(weight.sum())
@@ -45,14 +46,16 @@ def share_of_individuals(rows: Rows, events: Bools, base: Bools, *, level: float
         return undefined("no such individual")
     value = min(1.0, float(weight @ (events & base)) / total)
     count = float(rows.count[base].sum())
-    squares = float((rows.weight_squared * base).sum())
-    size, method = total * total / squares, "Jeffreys"
+    size, method = count, "Jeffreys"
+    influence = base * (events - value) / (total / rows.total_weight)
+    variance = 0.0 if rows.plain else float(covariance(rows, influence)[0, 0]) / rows.total_weight**2
+    plain = value * (1 - value) / count
+    if rows.clusters is None and not rows.plain:
+        kish = count * float((rows.weight_squared * base).sum()) / total**2
+        size = count / max(variance / plain if plain > 0 and variance > 0 else kish, 1.0)
     if rows.clusters is not None:
         if rows.clusters < FEWEST_CLUSTERS:
             return Estimated(value, reason=few_clusters(rows.clusters))
-        influence = base * (events - value) / (total / rows.total_weight)
-        variance = float(covariance(rows, influence)[0, 0]) / rows.total_weight**2
-        plain = value * (1 - value) / count
         effect = variance / plain if plain > 0 and variance > 0 else count / rows.clusters
         size = effective_size(count, max(effect, 1e-12), rows.clusters, level)
         method = f"Jeffreys, Korn-Graubard effective size, {rows.clusters} clusters"

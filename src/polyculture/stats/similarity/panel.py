@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from polyculture.stats._rounding import NO_VARIANCE, difference
 from polyculture.stats._rows import Bools, Floats, Rows, column_sums, covariance, row_codes, row_sums
 from polyculture.stats.intervals import FEWEST_CLUSTERS, Estimated, few_clusters, quantile, undefined
 from polyculture.stats.poisson_binomial import pmf
 from polyculture.stats.similarity.cells import Cells
+from polyculture.stats.similarity.collection import NO_VARIATION, NOTHING_IN_COMMON, TOO_FEW_VARY
 from polyculture.stats.similarity.multiplicity import share_of_individuals
 
 __all__ = ["Majority", "effective_numbers_without", "majorities_without", "majority"]
@@ -94,8 +96,8 @@ def majority(rows: Rows, numbers: Rows, rates: Floats, share: float = 1.0) -> Ma
     slopes /= np.clip(rates + _STEP, 0, 1) - np.clip(rates - _STEP, 0, 1)
     per_rate = slopes * total / np.where(rows.judged_weight > 0, rows.judged_weight, 1.0)
     moved = row_sums(rows.failed, per_rate) - row_sums(rows.judged, per_rate * rates)
-    difference = _difference(rows, value - expected, _won(_lead(rows)) - value - moved, share)
-    return Majority(observed, expected, difference, ties, tied)
+    apart = _difference(rows, difference(value, expected), _won(_lead(rows)) - value - moved, share)
+    return Majority(observed, expected, apart, ties, tied)
 
 
 def _judged_sets(rows: Rows) -> tuple[Bools, Floats]:
@@ -126,14 +128,14 @@ def _difference(rows: Rows, value: float, influence: Floats, share: float) -> Es
         return Estimated(value, reason=few_clusters(rows.clusters))
     centred = influence - float(rows.weight @ influence) / rows.total_weight
     variance = float(covariance(rows, centred)[0, 0]) / rows.total_weight**2 * share
-    if variance <= 0:
+    if variance <= NO_VARIANCE:
         return Estimated(value, reason="the data show no variation to make an interval of")
     half = quantile(clusters=rows.clusters) * math.sqrt(variance)
     return Estimated(value, max(-1.0, value - half), min(1.0, value + half), "delta method")
 
 
-def effective_numbers_without(cells: Cells, varying: np.ndarray) -> Floats:
-    """Return n_eff of the panel without each of its members, (k,).
+def effective_numbers_without(cells: Cells, varying: np.ndarray) -> list[Estimated]:
+    """Return n_eff of the panel without each of its k members.
 
     Parameters
     ----------
@@ -144,8 +146,8 @@ def effective_numbers_without(cells: Cells, varying: np.ndarray) -> Floats:
 
     Returns
     -------
-    (k,) float64
-        NaN where it is undefined.
+    list of Estimated
+        Without intervals; undefined, with the reason, where n_eff does not exist.
     """
     p = cells.shares()
     rate = p.both + p.first
@@ -153,16 +155,17 @@ def effective_numbers_without(cells: Cells, varying: np.ndarray) -> Floats:
     own = np.where(varying, np.diag(rate) * (1 - np.diag(rate)), 0.0)
     np.fill_diagonal(cross, own)
     if np.isnan(cross).any():
-        return np.full(len(own), np.nan)
+        return [undefined(NOTHING_IN_COMMON)] * len(own)
     members = varying.sum() - varying.astype(float)
-    bottom = cross.sum() - 2 * cross.sum(axis=1) + own
-    full = np.full(len(own), np.nan)
-    np.divide(members * (own.sum() - own), bottom, out=full, where=(bottom > 1e-15) & (members >= 2))
-    return full
+    top, bottom = members * (own.sum() - own), cross.sum() - 2 * cross.sum(axis=1) + own
+    return [
+        undefined(TOO_FEW_VARY) if left < 2 else Estimated(float(a / b)) if b > 1e-15 else undefined(NO_VARIATION)
+        for left, a, b in zip(members, top, bottom, strict=True)
+    ]
 
 
-def majorities_without(rows: Rows) -> Floats:
-    """Return the accuracy of the majority without each member, (k,); NaN where nobody is left to judge.
+def majorities_without(rows: Rows) -> list[Estimated]:
+    """Return the accuracy of the majority without each of the k members; undefined where nobody is left to judge.
 
     Without a member, twice the failures less the judgements moves by one: up where it was right, down where it was
     wrong. So a majority changes only where these are within one of each other.
@@ -176,5 +179,7 @@ def majorities_without(rows: Rows) -> Floats:
     only = rows.judged_number == 1
     alone = column_sums(weight[only], rows.judged[only])
     reached = float(weight @ now) + column_sums(up, right) + column_sums(down, wrong) - alone / 2
-    left = rows.total_weight - alone
-    return np.asarray(np.divide(reached, left, out=np.full(len(left), np.nan), where=left > 0))
+    return [
+        Estimated(float(a / b)) if b > 0 else undefined("no other member judged anybody")
+        for a, b in zip(reached, rows.total_weight - alone, strict=True)
+    ]
