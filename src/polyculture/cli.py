@@ -33,7 +33,7 @@ _COMMANDS = {  # name -> what follows it, what it does
         "FILE --limits LIMITS.toml [OPTIONS]",
         "Hold a result against limits; exit status 1 where one is broken.",
     ),
-    "reproduce": ("ecosystem-level [OPTIONS]", "Do a published analysis again, claim by claim."),
+    "reproduce": ("NAME [OPTIONS]", "Do a published analysis again, claim by claim."),
     "lab": ("sharing PLAN --out DIR | init [FILE]", "Experiments that train decision-makers which share components."),
     "datasets": ("[--json]", "List the outcomes that come with polyculture."),
     "schema": ("NAME", "Print the JSON Schema of a result."),

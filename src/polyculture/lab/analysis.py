@@ -108,11 +108,13 @@ def statistic(estimated: Estimated, *, exponential: bool = False) -> Statistic:
 
 
 def _places(plan: Plan) -> Iterator[_Where]:
-    """Return all together first, then each learner over all sizes, then each learner and size."""
+    """Return all together first, then each learner, each size, and each learner and size."""
     yield _Where(None, None)
     learners = range(len(plan.learners))
     if len(plan.learners) > 1:
         yield from (_Where(learner, None) for learner in learners)
+        if len(plan.blocks) > 1:
+            yield from (_Where(None, blocks) for blocks in range(len(plan.blocks)))
     if len(plan.learners) * len(plan.blocks) > 1:
         for learner in learners:
             yield from (_Where(learner, blocks) for blocks in range(len(plan.blocks)))
@@ -204,10 +206,21 @@ def _effects(plan: Plan, found: Measured, where: _Where, train: int) -> Iterator
                 log_ratio=statistic(log_ratio),
                 ratio=statistic(log_ratio, exponential=True),
                 excess=statistic(mean_over_trials(excess)),
-                group_log_ratio=statistic(log_ratio_contrast(uniform, group_expected, weights))
-                if plan.data.groups
-                else None,
+                **_on_groups(plan, (failures, expected), (uniform, group_expected), weights),  # type: ignore[arg-type]
             )
+
+
+def _on_groups(
+    plan: Plan, individuals: tuple[Floats, Floats], groups: tuple[Floats, Floats], weights: Floats
+) -> dict[str, Statistic]:
+    """Return the effect on uniform group homogenization, and how far that on individuals is beyond it."""
+    if not plan.data.groups:
+        return {}
+    above, below = (np.concatenate([own, of_groups]) for own, of_groups in zip(individuals, groups, strict=True))
+    return {
+        "group_log_ratio": statistic(log_ratio_contrast(*groups, weights)),
+        "beyond_groups": statistic(log_ratio_contrast(above, below, np.concatenate([weights, -weights]))),
+    }
 
 
 def _components(plan: Plan, found: Measured) -> tuple[ComponentRecord, ...]:

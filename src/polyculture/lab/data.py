@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from polyculture.lab.plan import Data, Plan, Task
 
-__all__ = ["Prepared", "Target", "prepare"]
+__all__ = ["Prepared", "Target", "prepare", "read_frame"]
 
 # Bundled data stands above this layer, and is found by name.
 _BUNDLED = {"german_credit": "polyculture.datasets:german_credit"}
@@ -100,7 +100,7 @@ def prepare(plan: Plan) -> Prepared:
     UsageError
         If the source is of no known form.
     """
-    frame, hashes = _read(plan.data)
+    frame, hashes = read_frame(plan.data)
     if frame.height < FEWEST_INDIVIDUALS:
         raise InputError(
             f"{plan.data.source} holds {frame.height} individuals.", hint=f"Give at least {FEWEST_INDIVIDUALS}."
@@ -128,8 +128,14 @@ def prepare(plan: Plan) -> Prepared:
     return Prepared(features, origin, columns, tuple(targets), _ids(plan.data, frame), cell, cells, hashes)
 
 
-def _read(data: Data) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Return the whole table, and what it was made of."""
+def read_frame(data: Data) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Return the whole table of a plan's data, and the SHA-256 of what it was made of, by name.
+
+    Raises
+    ------
+    InputError, UsageError
+        If there is no such source, or it cannot be read.
+    """
     import polars as pl
 
     if data.source in _BUNDLED:

@@ -50,7 +50,8 @@ class EffectRecord(Record, frozen=True, kw_only=True):
 
     ``log_ratio`` is the primary effect, log(sum of systemic failure / sum expected) of ``level`` minus that of
     ``against``, averaged over the levels of other components; ``ratio`` is its exponential. ``excess`` is the
-    difference in systemic failure minus expected. ``group_log_ratio`` is the same with uniform group homogenization.
+    difference in systemic failure minus expected. ``group_log_ratio`` is the same with uniform group homogenization,
+    ``beyond_groups`` the effect on individuals minus that on groups.
     """
 
     component: str
@@ -64,6 +65,7 @@ class EffectRecord(Record, frozen=True, kw_only=True):
     ratio: Statistic
     excess: Statistic
     group_log_ratio: Statistic | None = None
+    beyond_groups: Statistic | None = None
 
 
 class ComponentRecord(Record, frozen=True, kw_only=True):

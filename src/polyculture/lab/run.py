@@ -139,6 +139,7 @@ def _run_chunk(plan: Plan, data: Prepared, trials: range) -> tuple[bytes, float]
     from threadpoolctl import threadpool_limits
 
     begun = time.monotonic()
+    check_learners(plan)  # their libraries must be there before their threads can be limited
     with threadpool_limits(limits=1):
         content = chunk_bytes(plan, [run_trial(plan, data, trial) for trial in trials])
     return content, time.monotonic() - begun

@@ -36,6 +36,7 @@ _EFFECTS = {
     "ratio": ("H at this level / H of the least shared", _RATIO),
     "excess": ("systemic failure minus expected, level minus against", "difference of shares"),
     "group_log_ratio": ("the same as log_ratio of uniform group homogenization; empty without groups", _LOG),
+    "beyond_groups": ("log_ratio minus group_log_ratio; empty without groups", _LOG),
     "behind_first": ("the largest effect minus this one", _LOG),
 }
 

@@ -45,6 +45,7 @@ def html(record: SharingRecord) -> str:
             by_learner=by_learner,
             effects_figure=figure("effects", effects_chart(by_learner)),
             curves=_curves(record),
+            several_learners=len(record.plan.learners) > 1,
             curve_arms=_curve_arms(record),
             sizes=[effect for effect in record.effects if effect.blocks is not None],
             results=[result for result in record.results if result.blocks is not None],
@@ -147,7 +148,7 @@ def _curves(record: SharingRecord) -> list[Curve]:
     learners = list(dict.fromkeys(result.learner for result in sized))
     return [
         Curve(
-            str(learner),
+            learner or "all learners",
             figure(f"size-{index}", size_chart([r for r in sized if r.learner == learner], arms, limits)),
         )
         for index, learner in enumerate(learners)
