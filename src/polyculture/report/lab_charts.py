@@ -20,10 +20,13 @@ __all__ = ["MOST_CURVES", "effects_chart", "size_chart"]
 Row = dict[str, Any]
 MOST_CURVES = 3
 NUMBER_LABEL = "format(datum.value, '~g')"
+RATIO_LABEL = "format(1 + datum.value, '~g')"
 
 
 def effects_chart(effects: Sequence[EffectRecord]) -> Chart | None:
     """Return how much larger H is where a component is shared, a row a learner; 1 is marked on each.
+
+    Rows hold distances from 1.
 
     None where no effect is defined.
     """
@@ -35,10 +38,10 @@ def effects_chart(effects: Sequence[EffectRecord]) -> Chart | None:
         {
             "order": order,
             "label": words.shown(_label(effect, several)),
-            "value": effect.ratio.value,
-            "low": effect.ratio.low,
-            "high": _finite(effect.ratio.high),
-            "expected": 1.0,
+            "value": _above_one(effect.ratio.value),
+            "low": _above_one(effect.ratio.low),
+            "high": _above_one(effect.ratio.high),
+            "expected": 0.0,
             "text": words.number(effect.ratio, "ratio"),
             "interval": words.interval(effect.ratio, "ratio"),
             "both": words.statistic(effect.ratio, "ratio"),
@@ -48,8 +51,8 @@ def effects_chart(effects: Sequence[EffectRecord]) -> Chart | None:
     ]
     title = "H where it is shared / H where it is not"
     return Chart(
-        interval_rows(rows, "wide", title=title, label=NUMBER_LABEL),
-        interval_rows(rows, "compact", title=title, label=NUMBER_LABEL),
+        interval_rows(rows, "wide", title=title, label=RATIO_LABEL),
+        interval_rows(rows, "compact", title=title, label=RATIO_LABEL),
         rows,
     )
 
@@ -62,8 +65,9 @@ def _label(effect: EffectRecord, several: bool) -> str:
     return what if effect.learner is None else f"{learner}, {what}"
 
 
-def _finite(value: float | None) -> float | None:
-    return None if value is None or math.isinf(value) else value
+def _above_one(ratio: float | None) -> float | None:
+    """Return a ratio as its distance from 1, so that the axis need not begin at 0; None where it is infinite."""
+    return None if ratio is None or math.isinf(ratio) else ratio - 1.0
 
 
 def size_chart(results: Sequence[ArmRecord], arms: Sequence[str], limits: tuple[float, float]) -> Chart | None:

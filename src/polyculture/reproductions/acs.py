@@ -15,7 +15,7 @@ from polyculture.claims import outcome_homogenization as paper
 from polyculture.claims.records import ClaimRecord
 from polyculture.claims.verdict import direction
 from polyculture.errors import ColumnError, FileError, UsageError, first_few
-from polyculture.reproductions.experiments import AnyPath, Scale, Size, claim, experiment, near, sized
+from polyculture.reproductions.experiments import ALL, AnyPath, Scale, Size, claim, experiment, near, sized
 
 if TYPE_CHECKING:
     import polars as pl
@@ -202,21 +202,21 @@ def _write(frame: pl.DataFrame, path: Path) -> None:
     atomic_write(path, buffer.getvalue())
 
 
-def _of_groups(record: SharingRecord, about: str) -> list[ClaimRecord]:
+def _of_groups(record: SharingRecord) -> list[ClaimRecord]:
     """Hold what the paper says of race groups: their H stays near 1, that of individuals goes beyond 1.2."""
     effect = record.effects[0]
     found = []
     if effect.beyond_groups is not None:
         words = f"{paper.BEYOND_GROUPS}: difference of the effects, in logarithms"
         verdict = direction(effect.beyond_groups, none=0.0, above=True)
-        found.append(claim(about, words, effect.beyond_groups, "direction", *verdict))
+        found.append(claim(ALL, words, effect.beyond_groups, "direction", *verdict))
     fixed = record.results[0]
     if fixed.groups is not None:
         group, margin = fixed.groups.uniform, paper.ACS_GROUP_MARGIN
         words = "H of race groups (uniform) is near 1 in the fixed arm"
         verdict = near(group, paper.ACS_GROUP_H, margin)
-        found.append(claim(about, words, group, "absence", *verdict, margin=margin, published=paper.ACS_GROUP_H))
+        found.append(claim(ALL, words, group, "absence", *verdict, margin=margin, published=paper.ACS_GROUP_H))
     words = "H of individuals exceeds 1.2 in the fixed arm"
     verdict = direction(fixed.homogenization, none=paper.ACS_INDIVIDUAL_H, above=True)
-    found.append(claim(about, words, fixed.homogenization, "direction", *verdict, published=paper.ACS_INDIVIDUAL_H))
+    found.append(claim(ALL, words, fixed.homogenization, "direction", *verdict, published=paper.ACS_INDIVIDUAL_H))
     return found

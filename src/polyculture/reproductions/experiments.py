@@ -24,13 +24,14 @@ from polyculture.labs import sharing
 from polyculture.reproductions.result import Reproduction
 
 if TYPE_CHECKING:
-    from polyculture.lab.records import ArmRecord, EffectRecord, SharingRecord
+    from polyculture.lab.records import EffectRecord, SharingRecord
 
-__all__ = ["SCALES", "Scale", "Size", "claim", "experiment", "near", "rise", "sized"]
+__all__ = ["ALL", "SCALES", "AnyPath", "Scale", "Size", "claim", "experiment", "near", "rise", "sized"]
 
 Scale = Literal["quick", "laptop", "paper"]
 SCALES: tuple[Scale, ...] = ("quick", "laptop", "paper")
 AnyPath = str | PathLike[str]
+ALL = "all learners and sizes"
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def experiment(
     backend: str,
     command: str,
     progress: Callable[[str], None] | None,
-    claims_of_groups: Callable[[SharingRecord, str], list[ClaimRecord]] | None = None,
+    claims_of_groups: Callable[[SharingRecord], list[ClaimRecord]] | None = None,
 ) -> Reproduction:
     """Run an experiment and hold what the paper reports against it.
 
@@ -79,7 +80,7 @@ def experiment(
     plan : dict
         As a TOML file has it.
     reading : str
-        What was chosen where the paper leaves a choice open, for the claims.
+        What was chosen where the paper leaves a choice open, and the scale, in words.
     notes : sequence of str
         What a reader should know of it.
     out : path or None
@@ -91,7 +92,7 @@ def experiment(
     command : str
         The call as the record shows it.
     claims_of_groups : callable, optional
-        Further claims from the record and the reading.
+        Further claims from the record.
     """
     settings = tuple(settings)
     folder = None
@@ -100,10 +101,9 @@ def experiment(
         folder.mkdir(parents=True, exist_ok=True)
     found = sharing(plan, out=folder, set=settings, jobs=jobs, backend=backend, progress=progress)
     record = found.record
-    about = ", ".join([name, reading, *settings]) if settings else f"{name}, {reading}"
-    claims = [*_raises(record, about), _uncorrelated(record, about)]
+    claims = [*_raises(record), _uncorrelated(record)]
     if claims_of_groups is not None:
-        claims += claims_of_groups(record, about)
+        claims += claims_of_groups(record)
     counts = Counter(claim.verdict for claim in claims)
     return Reproduction(
         ReproductionRecord(
@@ -117,24 +117,40 @@ def experiment(
             verdicts={verdict: counts[verdict] for verdict in VERDICTS},
             claims=tuple(claims),
             snapshots=(),
-            notes=(*notes, *record.notes),
+            notes=(
+                f"What was run: {', '.join([reading, *settings])}.",
+                *(["The experiment itself is in the folder experiment: report.html, tables, outcomes."] if out else []),
+                *notes,
+                _MANY,
+                *record.notes,
+            ),
         ),
         experiment=found,
     )
 
 
+_MANY = (
+    "Claims of single learners and sizes are many looks at the same trials, and their intervals are not corrected for "
+    "it; the first is of all together."
+)
+
+
 def _sentence(record: SharingRecord, claims: Sequence[ClaimRecord], counts: Counter[Verdict]) -> str:
-    told = {
-        "agree": "agrees",
-        "disagree": "disagrees",
-        "cannot be told": "cannot tell",
-        "were not tested": "not tested",
+    told: dict[Verdict, tuple[str, str]] = {
+        "agrees": ("agrees", "agree"),
+        "disagrees": ("disagrees", "disagree"),
+        "cannot tell": ("cannot be told", "cannot be told"),
+        "not tested": ("was not tested", "were not tested"),
     }
-    parts = [f"{counts[verdict]} {words}" for words, verdict in told.items() if counts[verdict]]  # type: ignore[index]
+    parts = [
+        f"{counts[verdict]} {one if counts[verdict] == 1 else several}"
+        for verdict, (one, several) in told.items()
+        if counts[verdict]
+    ]
     return f"{record.headline} Of {plural(len(claims), 'claim')} of the paper {listed(parts)}."
 
 
-def _raises(record: SharingRecord, about: str) -> list[ClaimRecord]:
+def _raises(record: SharingRecord) -> list[ClaimRecord]:
     """Hold the claim that sharing raises H against the effect: all together, by learner, by size."""
     found = []
     for effect in record.effects:
@@ -142,7 +158,7 @@ def _raises(record: SharingRecord, about: str) -> list[ClaimRecord]:
             continue
         verdict, reason = rise(effect.ratio)
         words = f"{paper.RAISES}: H of the fixed arm / H of the disjoint"
-        found.append(claim(_where(effect, about), words, effect.ratio, "direction", verdict, reason))
+        found.append(claim(_where(effect), words, effect.ratio, "direction", verdict, reason))
     return found
 
 
@@ -160,17 +176,17 @@ def rise(ratio: Statistic) -> tuple[Verdict, str]:
     return verdict, reason
 
 
-def _where(effect: EffectRecord | ArmRecord, about: str) -> str:
+def _where(effect: EffectRecord) -> str:
     if effect.learner is not None:
-        return f"{about}, {effect.learner}"
-    return about if effect.blocks is None else f"{about}, {effect.blocks} blocks of {effect.training_rows} rows"
+        return effect.learner
+    return ALL if effect.blocks is None else f"{effect.blocks} blocks of {effect.training_rows} rows"
 
 
-def _uncorrelated(record: SharingRecord, about: str) -> ClaimRecord:
+def _uncorrelated(record: SharingRecord) -> ClaimRecord:
     found = record.homogenization_and_accuracy["all arms"]
     verdict, reason = near(found, 0.0, paper.LARGEST_CORRELATION)
     words = f"{paper.UNCORRELATED}: rank correlation over trials"
-    return claim(about, words, found, "absence", verdict, reason, margin=paper.LARGEST_CORRELATION)
+    return claim(ALL, words, found, "absence", verdict, reason, margin=paper.LARGEST_CORRELATION)
 
 
 def near(found: Statistic, none: float, margin: float) -> tuple[Verdict, str]:
