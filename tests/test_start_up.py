@@ -29,6 +29,8 @@ def imported_after(code: str) -> set[str]:
         ["schema", "--help"],
         ["check", "--help"],
         ["reproduce", "--help"],
+        ["lab", "--help"],
+        ["lab", "sharing", "--help"],
     ],
 )
 def test_help_imports_nothing_heavy(words: list[str]) -> None:

@@ -97,8 +97,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
-    except KeyboardInterrupt:
-        print("polyculture: interrupted; no file was changed.", file=sys.stderr)  # noqa: T201
+    except KeyboardInterrupt as stop:
+        kept = str(stop.args[0]) if stop.args else "no file was changed"
+        print(f"polyculture: interrupted; {kept}.", file=sys.stderr)  # noqa: T201
         return INTERRUPTED
     except BrokenPipeError:
         # The interpreter flushes stdout once more at exit; give it something that takes it.

@@ -224,7 +224,7 @@ def sharing(
     --------
     >>> found = sharing({
     ...     "data": {"source": "german_credit"},
-    ...     "task": [{"name": "good", "label": "credit = 1"}, {"name": "large", "label": "credit_amount > 2000"}],
+    ...     "task": [{"name": "good", "label": "credit"}, {"name": "large", "label": "credit_amount > 2000"}],
     ...     "learner": [{"estimator": "sklearn.naive_bayes.GaussianNB"}],
     ...     "blocks": [4], "model_seeds": 1, "partition_seeds": 2})
     >>> [(result.arm, result.trials) for result in found.results]

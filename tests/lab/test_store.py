@@ -214,6 +214,18 @@ def test_progress_says_how_far_it_is(plan: Callable[..., Plan], tmp_path: Path) 
     assert said[-1].startswith("Trial 12 of 12, about 0 s left")
 
 
+def test_an_interrupt_says_what_is_kept(
+    plan: Callable[..., Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(said: str) -> None:
+        if said.startswith("Trial 5 "):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt, match="5 of 12 trials are kept"):
+        run(plan(), tmp_path / "out", progress=interrupt)
+    assert len(Store.open(tmp_path / "out" / "store").chunks()) == 1
+
+
 @pytest.mark.parametrize(("changed", "message"), [({"backend": "locky"}, "'loky'"), ({"jobs": 0}, "1 or more")])
 def test_a_wrong_call_is_refused(
     plan: Callable[..., Plan], tmp_path: Path, changed: dict[str, Any], message: str

@@ -34,7 +34,7 @@ def sharing(
     from polyculture.labs import sharing as run
     from polyculture.listing import check_ending
 
-    outputs.check_apart({"--tables": out}, [plan])  # a folder, as --tables names one
+    outputs.check_apart({"--out": out}, [plan])
     if export is not None:
         outputs.check_apart({"--export": export}, [plan])
         check_ending(export)

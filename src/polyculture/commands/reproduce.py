@@ -75,7 +75,7 @@ def reproduce(
     from polyculture.commands.progress import stages
     from polyculture.reproductions import reproduce as do
 
-    targets = {"--tables": out, "--json": None if json == "-" else json}  # --out is a folder, as --tables is
+    targets = {"--out": out, "--json": None if json == "-" else json}
     sources = [one for one in (dermatology, map, kinds) if one is not None and "=" not in one]
     outputs.check_apart({option: path for option, path in targets.items() if path is not None}, sources)
     options = {

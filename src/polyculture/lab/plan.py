@@ -202,7 +202,7 @@ class Plan(_Part, frozen=True, kw_only=True):
     Examples
     --------
     >>> plan = Plan(data=Data(source="german_credit"), blocks=(2, 4),
-    ...             tasks=(Task(name="good", label="credit = 1"), Task(name="large", label="credit_amount > 2000")),
+    ...             tasks=(Task(name="good", label="credit"), Task(name="large", label="credit_amount > 2000")),
     ...             learners=(Learner(estimator="sklearn.svm.SVC"),))
     >>> [arm.name for arm in plan.arms()], plan.trials(), plan.decision_makers()
     (['fixed', 'disjoint'], 50, ('good', 'large'))

@@ -40,7 +40,7 @@ groups = ["age>=25"]     # group columns, or conditions
 
 [[task]]                 # one decision-maker a task (or several: copies = 3)
 name = "good loan"
-label = "credit = 1"     # a column, or a condition over columns
+label = "credit"         # a column, or a condition over columns as below
 
 [[task]]
 name = "large amount"

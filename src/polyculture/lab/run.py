@@ -125,6 +125,9 @@ def _fill(  # noqa: PLR0917 (what a run is made of)
             done += len(store.trials_of(chunk))
             left = (time.monotonic() - begun) / done * (total - done)
             tell(f"Trial {before + done} of {store.manifest.trials}, about {_duration(left)} left")
+    except KeyboardInterrupt:
+        kept = f"{before + done} of {store.manifest.trials} trials are kept, and the same command goes on there"
+        raise KeyboardInterrupt(kept) from None
     except (ImportError, ValueError) as error:
         if backend not in {"dask", "ray"}:
             raise
