@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from polyculture.lab.store import Store
-    from polyculture.lab.trial import Outcome
 
 __all__ = ["tidy", "trial_outcomes"]
 
@@ -73,7 +72,7 @@ def trial_outcomes(store: Store, trial: int, arm: str) -> Outcomes:
     if arm not in manifest.arms:
         hint = nearest(arm, manifest.arms) or f"The arms are: {', '.join(manifest.arms)}."
         raise UsageError(f"There is no arm {arm!r}.", hint=hint)
-    outcome = _trial(store, trial)
+    outcome = store.outcome(trial)
     ids, cell, cells = store.individuals()
     columns: dict[str, Any] = {"id": [ids[row] for row in outcome.rows]}
     for index, name in enumerate(manifest.plan.data.groups if cells else ()):
@@ -95,10 +94,3 @@ def _free(name: str, taken: dict[str, Any]) -> str:
     while name in taken:
         name += "_"
     return name
-
-
-def _trial(store: Store, trial: int) -> Outcome:
-    for outcome in store.outcomes():
-        if outcome.setting.trial == trial:
-            return outcome
-    raise UsageError(f"The store has no trial {trial}.", hint="Run the same command again.")

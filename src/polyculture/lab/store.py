@@ -207,6 +207,20 @@ class Store:
                 )
             yield from _read_chunk(there[chunk], self.manifest)
 
+    def outcome(self, trial: int) -> Outcome:
+        """Read one trial.
+
+        Raises
+        ------
+        FileError
+            If its chunk is missing or damaged.
+        """
+        number, place = divmod(trial, self.manifest.plan.chunk)
+        there = self.chunks()
+        if number not in there:
+            raise FileError(f"The store {str(self.path)!r} lacks trial {trial}.", hint="Run the same command again.")
+        return list(_read_chunk(there[number], self.manifest))[place]
+
     def individuals(self) -> tuple[list[str], NDArray[np.int64], tuple[tuple[str, ...], ...]]:
         """Return the ids, the group cell of each individual (-1 where not known), and the values of the cells."""
         import polars as pl
