@@ -122,6 +122,16 @@ def test_trials_without_outcomes_are_counted_and_leave_all_arms(run: Callable[..
     assert any(note.startswith("Could not be fitted:") for note in found.record.notes)
 
 
+def test_an_experiment_without_any_outcome_says_why(run: Callable[..., Sharing], table: Path) -> None:
+    holes = pl.read_csv(table).with_columns(x=pl.when(pl.int_range(pl.len()) % 9 > 0).then("x"))
+    holes.write_csv(table)
+    found = run(blocks=[2])
+    assert found.headline.startswith("No trial has outcomes, since in each a learner could not be fitted: ValueError")
+    assert "NaN" in found.headline
+    assert all(result.homogenization.value is None for result in found.results)
+    assert found.results[0].without_outcomes == 6
+
+
 def test_trials_with_nothing_expected_are_in_the_sums(run: Callable[..., Sharing], table: Path) -> None:
     easy = pl.read_csv(table).with_columns(good=(pl.col("z") > 0).cast(int))  # small tests of it make no mistake
     easy.write_csv(table)

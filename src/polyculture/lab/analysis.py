@@ -73,7 +73,7 @@ def _analysed(store: Store) -> SharingRecord:
     faults = _faults(store, found)
     return SharingRecord(
         plan=plan,
-        headline=headline(plan, effects, results),
+        headline=headline(plan, effects, results, faults),
         individuals=store.manifest.individuals,
         tested=tested(plan, store.manifest.individuals),
         trials=store.manifest.trials,

@@ -44,8 +44,13 @@ def direction(log_ratio: Statistic) -> str:
     return "fewer" if log_ratio.high < 0.0 else "not told apart"
 
 
-def headline(plan: Plan, effects: Sequence[EffectRecord], results: Sequence[ArmRecord]) -> str:
+def headline(
+    plan: Plan, effects: Sequence[EffectRecord], results: Sequence[ArmRecord], faults: Sequence[FaultRecord]
+) -> str:
     """Return the first sentence: what sharing goes with, in plain words, then the numbers."""
+    if results[0].without_outcomes == results[0].trials:
+        said = next((fault.said for fault in faults if fault.said), "see the faults")
+        return f"No trial has outcomes, since in each a learner could not be fitted: {said}."
     effect = primary(effects)
     if effect is None:
         one = results[0]
