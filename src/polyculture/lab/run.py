@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from polyculture.errors import UsageError, nearest
 from polyculture.files import output_error
+from polyculture.lab.chunks import chunk_bytes
 from polyculture.lab.components import check_learners, need_lab
 from polyculture.lab.data import prepare
-from polyculture.lab.store import Store, chunk_bytes, locked
+from polyculture.lab.store import Store, locked
 from polyculture.lab.trial import run_trial, tested
 
 if TYPE_CHECKING:

@@ -12,10 +12,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
-from io import BytesIO
 from pathlib import Path
 from platform import python_version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -23,21 +22,20 @@ import numpy as np
 from polyculture._version import __version__
 from polyculture.errors import FileError, OutputError, UsageError
 from polyculture.files import atomic_write, output_error
+from polyculture.lab.chunks import GROUPS, individuals_bytes, parquet, read_chunk
 from polyculture.lab.plan import Plan
-from polyculture.lab.trial import UNKNOWN, Fault, Outcome, setting_of
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
     from polyculture.lab.data import Prepared
+    from polyculture.lab.trial import Outcome
 
-__all__ = ["Manifest", "Store", "chunk_bytes", "locked"]
+__all__ = ["Manifest", "Store", "locked"]
 
 SCHEMA = "polyculture/lab-store/1"
 _CHUNK = re.compile(r"trials-(\d{6})-([0-9a-f]{16})\.parquet")
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "joblib", "polars", "narwhals")
-_GROUPS = "group: "
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +101,7 @@ class Store:
             return found
         if any(path.iterdir()) and not (path / "individuals.parquet").exists():
             raise OutputError(f"{str(path)!r} holds other files and no store.", hint="Choose another folder for --out.")
-        atomic_write(path / "individuals.parquet", _individuals(data, plan))
+        atomic_write(path / "individuals.parquet", individuals_bytes(data, plan))
         encoded = msgspec.json.encode(manifest, order="deterministic")
         atomic_write(path / "manifest.json", msgspec.json.format(encoded, indent=2) + b"\n")
         return cls.open(path)  # as whoever takes it up will read it
@@ -205,7 +203,7 @@ class Store:
                     f"{self.number_of_chunks} chunks.",
                     hint="Run the same command again: it goes on where it stopped.",
                 )
-            yield from _read_chunk(there[chunk], self.manifest)
+            yield from read_chunk(there[chunk], self.manifest)
 
     def outcome(self, trial: int) -> Outcome:
         """Read one trial.
@@ -219,14 +217,14 @@ class Store:
         there = self.chunks()
         if number not in there:
             raise FileError(f"The store {str(self.path)!r} lacks trial {trial}.", hint="Run the same command again.")
-        return list(_read_chunk(there[number], self.manifest))[place]
+        return list(read_chunk(there[number], self.manifest))[place]
 
     def individuals(self) -> tuple[list[str], NDArray[np.int64], tuple[tuple[str, ...], ...]]:
         """Return the ids, the group cell of each individual (-1 where not known), and the values of the cells."""
         import polars as pl
 
-        table = _parquet(self.path / "individuals.parquet")
-        names = [name for name in table.columns if name.startswith(_GROUPS)]
+        table = parquet(self.path / "individuals.parquet")
+        names = [name for name in table.columns if name.startswith(GROUPS)]
         cell = np.full(table.height, -1, dtype=np.int64)
         if not names:
             return table["id"].to_list(), cell, ()
@@ -234,85 +232,6 @@ class Store:
         cells = tuple(sorted({row for row in rows if None not in row}))
         place = {row: index for index, row in enumerate(cells)}
         return table["id"].to_list(), np.array([place.get(row, -1) for row in rows], dtype=np.int64), cells
-
-
-def chunk_bytes(plan: Plan, outcomes: list[Outcome]) -> bytes:
-    """Return the parquet file of some trials: a row a trial, outcomes in the order arm, decision-maker, individual."""
-    import polars as pl
-
-    arms, makers = [arm.name for arm in plan.arms()], plan.decision_makers()
-    failed = np.stack([outcome.failed.ravel() for outcome in outcomes])
-    flags = pl.Series(values=failed.ravel()).replace(UNKNOWN, None).cast(pl.Boolean).reshape(failed.shape)
-    faults = [
-        [
-            {"arm": arms[fault.arm], "decision_maker": makers[fault.model], "reason": fault.reason, "said": fault.said}
-            for fault in outcome.faults
-        ]
-        for outcome in outcomes
-    ]
-    text = dict.fromkeys(("arm", "decision_maker", "reason", "said"), pl.String)
-    table = pl.DataFrame(
-        {
-            "trial": pl.Series([outcome.setting.trial for outcome in outcomes], dtype=pl.Int32),
-            "learner": [plan.learners[outcome.setting.learner].shown() for outcome in outcomes],
-            "blocks": pl.Series([plan.blocks[outcome.setting.blocks] for outcome in outcomes], dtype=pl.Int32),
-            "partition_seed": pl.Series([outcome.setting.partition_seed for outcome in outcomes], dtype=pl.Int32),
-            "model_seed": pl.Series([outcome.setting.model_seed for outcome in outcomes], dtype=pl.Int32),
-            "individual": pl.Series([outcome.rows for outcome in outcomes], dtype=pl.List(pl.Int32)),
-            "failed": flags.arr.to_list(),
-            "faults": pl.Series(faults, dtype=pl.List(pl.Struct(text))),
-        }
-    )
-    buffer = BytesIO()
-    table.write_parquet(buffer, compression="zstd", statistics=False)
-    return buffer.getvalue()
-
-
-def _read_chunk(path: Path, manifest: Manifest) -> Iterator[Outcome]:
-    import polars as pl
-
-    table = _parquet(path)
-    arms = {name: index for index, name in enumerate(manifest.arms)}
-    makers = {name: index for index, name in enumerate(manifest.decision_makers)}
-    try:
-        for row in table.iter_rows(named=True):
-            rows = np.array(row["individual"], dtype=np.int32)
-            flags = pl.Series(row["failed"], dtype=pl.Boolean).cast(pl.Int8).fill_null(UNKNOWN).to_numpy()
-            faults = tuple(
-                Fault(arms[one["arm"]], makers[one["decision_maker"]], one["reason"], one["said"])
-                for one in row["faults"]
-            )
-            setting = setting_of(manifest.plan, row["trial"])
-            yield Outcome(setting, rows, flags.reshape(len(arms), len(makers), len(rows)), faults)
-    except (KeyError, ValueError, pl.exceptions.PolarsError) as error:
-        raise FileError(
-            f"{str(path)!r} does not hold what its plan says: {error}.", hint="Delete it, and run again."
-        ) from error
-
-
-def _parquet(path: Path) -> pl.DataFrame:
-    import polars as pl
-
-    try:
-        return pl.read_parquet(path.read_bytes())
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise FileError(
-            f"{str(path)!r} cannot be read: {str(error).splitlines()[0]}",
-            hint="Run the plan again into another folder.",
-        ) from None
-
-
-def _individuals(data: Prepared, plan: Plan) -> bytes:
-    import polars as pl
-
-    columns: dict[str, Any] = {"id": data.ids.tolist()}
-    for index, name in enumerate(plan.data.groups if data.cells else ()):
-        columns[_GROUPS + name] = [None if cell < 0 else data.cells[cell][index] for cell in data.cell.tolist()]
-    buffer = BytesIO()
-    pl.DataFrame(columns, schema_overrides=dict.fromkeys(columns, pl.String)).write_parquet(
-        buffer, compression="zstd", statistics=False
-    )
-    return buffer.getvalue()
 
 
 def _versions() -> dict[str, str]:
