@@ -48,7 +48,7 @@ def variance_of_mean(values: ArrayLike) -> Variance:
     -----
     Two-way random effects: ``(MS_R + MS_C - MS_E) / (R C)`` with Satterthwaite's degrees of freedom, kept between
     min(R, C) - 1 and R + C - 2; where one of the first two is larger than that, it alone with its own. Intervals of
-    the mean cover 94 to 99 % from three seeds of each kind on, also where one kind does nothing
+    the mean cover 93.8 to 99 % from three seeds of each kind on, also where one kind does nothing
     (tests/stats/test_two_way.py), and down to 90 % with two, which the method then says.
 
     Examples
