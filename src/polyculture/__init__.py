@@ -23,18 +23,34 @@ if TYPE_CHECKING:
     from polyculture.api import audit, read
     from polyculture.outcomes import Mapping, Outcomes
     from polyculture.panels import panel
+    from polyculture.portfolios import Portfolio, portfolio
     from polyculture.results import Audit
     from polyculture.tally import Tally
 
-__all__ = ["Audit", "Mapping", "Outcomes", "Tally", "__version__", "audit", "datasets", "errors", "panel", "read"]
+__all__ = [
+    "Audit",
+    "Mapping",
+    "Outcomes",
+    "Portfolio",
+    "Tally",
+    "__version__",
+    "audit",
+    "datasets",
+    "errors",
+    "panel",
+    "portfolio",
+    "read",
+]
 
 _WHERE = {
     "Audit": "polyculture.results",
     "Mapping": "polyculture.outcomes",
     "Outcomes": "polyculture.outcomes",
+    "Portfolio": "polyculture.portfolios",
     "Tally": "polyculture.tally",
     "audit": "polyculture.api",
     "panel": "polyculture.panels",
+    "portfolio": "polyculture.portfolios",
     "read": "polyculture.api",
 }
 

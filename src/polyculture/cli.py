@@ -29,8 +29,9 @@ _COMMANDS = {  # name -> what follows it, what it does
     "audit": ("SOURCE... [OPTIONS]", "Audit the outcomes of several models on the same individuals."),
     "tally": ("SOURCE... -o FILE [OPTIONS]", "Count outcomes once and save the small tables that an audit needs."),
     "panel": ("SOURCE... [OPTIONS]", "Say how many independent votes several models, or judges, are worth."),
+    "portfolio": ("SOURCE... [OPTIONS]", "Choose among models: whom would they fail together, held out."),
     "datasets": ("[--json]", "List the outcomes that come with polyculture."),
-    "schema": ("audit", "Print the JSON Schema of a result."),
+    "schema": ("NAME", "Print the JSON Schema of a result."),
 }
 
 

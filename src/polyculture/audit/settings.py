@@ -28,6 +28,9 @@ _QUESTIONS = (
     "contrasts",
     "no answer",
     "nulls",
+    "portfolio",
+    "appeals",
+    "slices",
 )
 
 CENSUS = "census: no sampling uncertainty"

@@ -41,6 +41,8 @@ class Outcomes:
         How messages name the table.
     noun : str
         What the individuals are, in the plural: "individuals", "reviews".
+    with_labels : bool
+        Whether a Tally keeps which of two labels individuals have, also where no groups are compared.
 
     Raises
     ------
@@ -59,6 +61,7 @@ class Outcomes:
     mapping: Mapping
     source: str = "the table"
     noun: str = "individuals"
+    with_labels: bool = False
     schema: dict[str, Any] = field(init=False, repr=False)
     groups: tuple[Group, ...] = field(init=False, repr=False)
 

@@ -15,7 +15,7 @@ from polyculture.report import words
 from polyculture.report.plots import columns, interval_rows
 from polyculture.report.vega import POINTS_LABEL, Spec
 
-__all__ = ["Chart", "gaps_chart", "groups_chart", "models_chart", "profile_chart"]
+__all__ = ["Chart", "gaps_chart", "groups_chart", "models_chart", "profile_chart", "row_of"]
 
 Row = dict[str, Any]
 
@@ -169,3 +169,6 @@ def _row(
 def _minus(numbers: str) -> str:
     """Return numbers in words with true minus signs, as the page around the chart has them."""
     return re.sub(r"(?<![\w.])-(?=\d)", "\N{MINUS SIGN}", numbers)
+
+
+row_of = _row  # for the charts of other reports

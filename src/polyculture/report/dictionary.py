@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from polyculture.report.dictionary_portfolio import PORTFOLIO_COLUMNS
+
 __all__ = ["describe"]
 
 _TEXT_CELLS = {
@@ -165,6 +167,7 @@ _CONTRASTS = "group_contrasts"
 
 # (table or record around it, field) -> the same where the field means something else there.
 _SPECIAL: dict[tuple[str, str], tuple[str, str]] = {
+    **PORTFOLIO_COLUMNS,
     ("profile", "judged"): ("number of models that judged these individuals", "models"),
     ("profile", "failed"): ("number of them that failed the individual", "models"),
     ("group_profiles", "judged"): ("number of models that judged these individuals", "models"),

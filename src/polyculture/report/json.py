@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from polyculture.audit.portfolio_records import PORTFOLIO_SCHEMA, PortfolioRecord
 from polyculture.audit.records import SCHEMA, AuditRecord, Record
 from polyculture.errors import FileError
 from polyculture.report.words import shown
@@ -99,19 +100,29 @@ def from_json(data: bytes | str) -> AuditRecord:
     return record
 
 
-def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of audit.json, with a title for every record."""
-    schema = msgspec.json.schema(AuditRecord)
+def json_schema(name: str = "audit") -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of a result, with a title for every record.
+
+    Parameters
+    ----------
+    name : {"audit", "portfolio"}
+        Which result.
+    """
+    kind, version, title = {
+        "audit": (AuditRecord, SCHEMA, "An audit of several models on the same individuals, as polyculture writes it"),
+        "portfolio": (PortfolioRecord, PORTFOLIO_SCHEMA, "A choice among models, as polyculture writes it"),
+    }[name]
+    schema = msgspec.json.schema(kind)
     definitions: dict[str, Any] = schema.pop("$defs", {})
-    definitions["AuditRecord"]["properties"]["schema"]["const"] = SCHEMA
+    definitions[kind.__name__]["properties"]["schema"]["const"] = version
     for definition in definitions.values():
         # The first paragraph of the docstring is the title's longer form; line breaks are of the source only.
         if "description" in definition:
             definition["description"] = " ".join(definition["description"].replace("``", "").split())
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": SCHEMA,
-        "title": "An audit of several models on the same individuals, as polyculture writes it",
+        "$id": version,
+        "title": title,
         **schema,
         "$defs": definitions,
     }

@@ -16,7 +16,7 @@ from polyculture.report import charts, heatmap, ladder, similarity, words
 from polyculture.report.panel import majority_words
 from polyculture.report.vega import svg
 
-__all__ = ["MOST_TABLE_ROWS", "Figure", "GroupTable", "Profile", "context", "gap_columns", "outcomes"]
+__all__ = ["MOST_TABLE_ROWS", "Figure", "GroupTable", "Profile", "context", "figure_of", "gap_columns", "outcomes"]
 
 MOST_TABLE_ROWS = 200  # longer tables stand in --tables and --json
 MOST_PROFILES = 3
@@ -295,3 +295,6 @@ def _group_models(groups: Sequence[GroupRecord]) -> tuple[str, ...]:
     """Return the models of the table of groups by models; none where it would be too wide."""
     names = next((tuple(model.name for model in group.models) for group in groups if group.models), ())
     return names if len(names) <= MOST_GROUP_MODELS else ()
+
+
+figure_of = _figure  # for the sections of other reports

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.audit.frames import Row, same_columns, tables
+from polyculture.audit.portfolio_frames import PORTFOLIO_TABLES, portfolio_tables
+from polyculture.audit.portfolio_records import PortfolioRecord
 from polyculture.audit.records import AuditRecord
 from polyculture.errors import OutputError
 from polyculture.files import FORMULA, atomic_write, mode_of_new, output_error
@@ -48,6 +50,7 @@ TABLES = (
     "suspect_keys",
     "suspect_key_items",
     "nulls",
+    *PORTFOLIO_TABLES,
     "judged_too_little",
     "notes",
     "provenance",
@@ -55,7 +58,7 @@ TABLES = (
 )
 
 
-def write_tables(record: AuditRecord, directory: str | os.PathLike[str]) -> tuple[Path, ...]:
+def write_tables(record: AuditRecord | PortfolioRecord, directory: str | os.PathLike[str]) -> tuple[Path, ...]:
     """Write every table that holds something as CSV, and ``dictionary.csv`` with the meaning of each column.
 
     All files are written to a temporary folder beside and then moved, so that an interrupted run leaves
@@ -64,8 +67,8 @@ def write_tables(record: AuditRecord, directory: str | os.PathLike[str]) -> tupl
 
     Parameters
     ----------
-    record : AuditRecord
-        What an audit returned.
+    record : AuditRecord or PortfolioRecord
+        What an audit, or a choice among models, returned.
     directory : path-like
         The folder; made if it is not there, but its parent must be.
 
@@ -117,14 +120,15 @@ def _move(temporary: Path, target: Path, names: Iterable[str]) -> None:
                 (target / f"{table}.csv").unlink()
 
 
-def _all_tables(record: AuditRecord) -> dict[str, list[Row]]:
-    found = {name: same_columns(rows) for name, rows in tables(record).items()}
+def _all_tables(record: AuditRecord | PortfolioRecord) -> dict[str, list[Row]]:
+    own = portfolio_tables(record) if isinstance(record, PortfolioRecord) else tables(record)
+    found = {name: same_columns(rows) for name, rows in own.items()}
     found["provenance"] = _provenance(record)
     found["dictionary"] = describe({name: list(rows[0]) for name, rows in found.items()})
     return found
 
 
-def _provenance(record: AuditRecord) -> list[Row]:
+def _provenance(record: AuditRecord | PortfolioRecord) -> list[Row]:
     """Return provenance as rows of field and value; several inputs as several rows."""
     source = record.provenance
     rows: list[Row] = []
