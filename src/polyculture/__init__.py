@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from polyculture.panels import panel
     from polyculture.portfolios import Portfolio, portfolio
     from polyculture.results import Audit
+    from polyculture.slicing import Slices, slices
     from polyculture.tally import Tally
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Mapping",
     "Outcomes",
     "Portfolio",
+    "Slices",
     "Tally",
     "__version__",
     "audit",
@@ -40,6 +42,7 @@ __all__ = [
     "panel",
     "portfolio",
     "read",
+    "slices",
 ]
 
 _WHERE = {
@@ -47,11 +50,13 @@ _WHERE = {
     "Mapping": "polyculture.outcomes",
     "Outcomes": "polyculture.outcomes",
     "Portfolio": "polyculture.portfolios",
+    "Slices": "polyculture.slicing",
     "Tally": "polyculture.tally",
     "audit": "polyculture.api",
     "panel": "polyculture.panels",
     "portfolio": "polyculture.portfolios",
     "read": "polyculture.api",
+    "slices": "polyculture.slicing",
 }
 
 

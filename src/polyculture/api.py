@@ -215,6 +215,8 @@ def audit(
     noun: str | None = None,
     nulls: Sequence[str] | str = (),
     suspect_keys: bool = False,
+    slices: Sequence[str] | str = (),
+    slices_by: str = "excess",
     map: Source | None = None,  # noqa: A002 (the word of the shell)
     encoding: str | None = None,
     command: str = "polyculture.audit(...)",
@@ -239,6 +241,11 @@ def audit(
         What the individuals are, in the plural ("applicants"), for the sentences.
     suspect_keys : bool
         Look in a second pass for items on which models share one answer that is not the label.
+    slices : sequence of str, or "all"
+        Columns to search, in a second pass, for slices in which models fail together more than in others; anything
+        that ``by`` takes. "all": every column that is named for nothing else.
+    slices_by : {"excess", "systemic-failure"}
+        What slices are found and tested for.
     nulls : sequence of str, or "all"
         Models of chance to fit beside independence: strata, equicorrelated, rasch, 2pl, factors-1 to factors-3,
         classes-2 to classes-9, permutation, both-margins. The whole ladder takes some seconds.
@@ -289,6 +296,10 @@ def audit(
     )
     if suspect_keys:
         record = _with_suspect_keys(record, known, counted, census=census)
+    if slices:
+        from polyculture.searching import with_slices
+
+        record = with_slices(record, known, slices, by=slices_by, progress=progress)
     return Audit(record=record, tally=counted, _outcomes=known, _kind=getattr(known, "kind", "polars"))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from polyculture.audit.portfolio_people import NOBODY, Share
 from polyculture.audit.portfolio_records import AppealRecord
 from polyculture.audit.records import undefined
-from polyculture.stats.portfolio.halves import half_counts, half_weights
+from polyculture.stats.halves import half_counts, half_weights
 from polyculture.stats.portfolio.losses import Family, Loss, set_sums
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polyculture.stats.portfolio.halves import half_counts, half_weights
+from polyculture.stats.halves import half_counts, half_weights
 from polyculture.stats.portfolio.losses import Family, Sums, losses_of, set_sums
 from polyculture.stats.portfolio.search import Search, coverage_bound, greedy_set, worst
 

@@ -20,6 +20,7 @@ from polyculture.audit.similarity_records import (
     SuspectKey,
     SuspectKeysRecord,
 )
+from polyculture.audit.slice_records import SliceParent, SliceRecord, SlicesRecord
 from polyculture.audit.statistic import Record, Statistic, undefined
 
 __all__ = [
@@ -48,6 +49,9 @@ __all__ = [
     "Provenance",
     "Record",
     "RecourseRow",
+    "SliceParent",
+    "SliceRecord",
+    "SlicesRecord",
     "Statistic",
     "SuspectKey",
     "SuspectKeysRecord",
@@ -336,6 +340,7 @@ class AuditRecord(Record, frozen=True, kw_only=True):
     collection: CollectionRecord | None = None
     panel: PanelRecord | None = None
     suspect_keys: SuspectKeysRecord | None = None
+    slices: SlicesRecord | None = None
     nulls: tuple[NullRecord, ...] = ()
     no_answer: NoAnswerRecord | None = None
     notes: tuple[str, ...] = ()

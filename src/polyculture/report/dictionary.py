@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from polyculture.report.dictionary_portfolio import PORTFOLIO_COLUMNS
+from polyculture.report.dictionary_slices import SLICE_COLUMNS
 
 __all__ = ["describe"]
 
@@ -168,6 +169,7 @@ _CONTRASTS = "group_contrasts"
 # (table or record around it, field) -> the same where the field means something else there.
 _SPECIAL: dict[tuple[str, str], tuple[str, str]] = {
     **PORTFOLIO_COLUMNS,
+    **SLICE_COLUMNS,
     ("profile", "judged"): ("number of models that judged these individuals", "models"),
     ("profile", "failed"): ("number of them that failed the individual", "models"),
     ("group_profiles", "judged"): ("number of models that judged these individuals", "models"),

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from polyculture.audit.records import AuditRecord, GapRecord, GroupRecord, Outcome, ProfileRow
 from polyculture.report import charts, heatmap, ladder, similarity, words
 from polyculture.report.panel import majority_words
+from polyculture.report.slices import searched_words, slices_chart
 from polyculture.report.vega import svg
 
 __all__ = ["MOST_TABLE_ROWS", "Figure", "GroupTable", "Profile", "context", "figure_of", "gap_columns", "outcomes"]
@@ -88,6 +89,8 @@ def context(record: AuditRecord) -> dict[str, Any]:
         "heat": heatmap.heat,
         "ladder": _ladder(record),
         **similarity.context(record),
+        "slices_figure": None if record.slices is None else _figure("slices", slices_chart(record.slices)),
+        "searched_words": "" if record.slices is None else searched_words(record.slices, record.noun),
         "majority_words": "" if record.panel is None else majority_words(record.panel, record.noun),
     }
 
@@ -119,6 +122,7 @@ def _contents(record: AuditRecord) -> Iterable[tuple[str, str]]:
         (record.panel is not None, "panel", "As a panel that decides by majority"),
         (record.pairs, "pairs", "Pairs of models"),
         (record.suspect_keys is not None, "suspect-keys", "Labels to look at again"),
+        (record.slices is not None, "slices", "Who is failed"),
         (record.nulls, "nulls", "Models of chance"),
         (record.no_answer is not None, "no-answer", "No answer, read both ways"),
         (record.notes or record.provenance.warnings, "notes", "Warnings and notes"),

@@ -49,6 +49,8 @@ TABLES = (
     "panel_members",
     "suspect_keys",
     "suspect_key_items",
+    "slices",
+    "slice_parents",
     "nulls",
     *PORTFOLIO_TABLES,
     "judged_too_little",

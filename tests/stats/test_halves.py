@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from polyculture.stats.portfolio.halves import half_counts, half_weights
+from polyculture.stats.halves import half_counts, half_weights
 
 COUNT = np.array([10, 3, 7, 1])
 
