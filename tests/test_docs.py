@@ -98,6 +98,8 @@ def test_the_reference_names_every_option() -> None:
     words += [
         "min_cell",
         "census",
+        "slices",
+        "slices_by",
         "correction",
         "seed",
         "noun",

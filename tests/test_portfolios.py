@@ -131,6 +131,22 @@ def test_wrong_input_ends_with_status_2(shell, words, says):
     assert "Traceback" not in done.err
 
 
+@pytest.mark.parametrize("width", [40, 80, 140])
+def test_every_width_of_terminal(found, width):
+    import io
+
+    from rich.console import Console
+
+    from polyculture.report.portfolio import print_portfolio
+
+    said = io.StringIO()
+    print_portfolio(found.record, Console(file=said, width=width))
+    text = said.getvalue()
+    assert max(map(len, text.splitlines())) <= width
+    assert "random assignment" in text
+    assert "in sample" not in text
+
+
 def test_one_text_is_no_list_of_models():
     with pytest.raises(UsageError, match=r"Give a list: \['m0'\]"):
         pc.portfolio(table(), today="m0", **MAPPING)

@@ -282,6 +282,51 @@ def test_without_labels_false_positives_are_undefined():
     assert "no label of two values" in found.appeals[0].added_false_positives.reason
 
 
+def test_halves_on_which_no_set_meets_the_bound_are_counted():
+    failed = failures()
+    least = float(np.sort(failed.mean(axis=0))[:2].mean())
+    found = ask(failed, size=2, most_mean_failure=least + 1e-9)
+    assert 0 < found.halves_without_a_set < found.halves
+    assert found.least_mean_failure == pytest.approx(least)
+    assert any("no set met the bound" in note for note in found.notes)
+
+
+def test_a_sample_of_patterns_is_used_and_said(monkeypatch):
+    failed = failures(n=6000, k=24)
+    whole = tally_from_matrix(failed)
+    with monkeypatch.context() as patch:
+        patch.setattr("polyculture.tally.build.MANY", 1000)
+        patch.setattr("polyculture.tally.large.SAMPLE", 2000)
+        sampled = tally_from_matrix(failed)
+    assert not sampled.exact
+    one, other = ask(None, tally=whole, size=2, splits=2), ask(None, tally=sampled, size=2, splits=2)
+    assert other.individuals < 3000 < one.individuals
+    assert other.held_out.method.endswith("sampled")
+    assert any("rests on a sample" in note for note in other.notes)
+    assert other.held_out.value == pytest.approx(one.held_out.value, abs=0.02)
+
+
+@pytest.mark.parametrize("sets", [20_000, 2], ids=["every set", "searched"])
+def test_a_set_is_not_chosen_for_the_few_whom_it_judged(monkeypatch, sets):
+    monkeypatch.setattr(import_module("polyculture.audit.portfolio_search"), "MOST_SETS", sets)
+    failed, judged = failures(n=200, k=4), np.ones((200, 4), dtype=bool)
+    judged[1:, 3] = False
+    failed[0] = False
+    found = ask(failed & judged, judged, size=2)
+    assert "m3" not in found.chosen.models
+    assert found.held_out_mean_failure is not None
+    with pytest.raises(UsageError, match="judged the same individuals in numbers"):
+        ask(failed & judged, judged, size=2, candidates=("m2", "m3"))
+
+
+def test_a_group_that_is_wholly_in_one_half_counts_on_the_other():
+    group = np.repeat(["a", "b", "c"], [300, 60, 40])
+    cluster = np.concatenate([np.arange(300) % 30, np.full(60, 30), np.full(40, 31)])
+    found = ask(failures(k=4), size=2, groups={"g": group}, cluster=cluster, worst_group=True)
+    assert 0 <= found.held_out.value <= 1
+    assert any(model.share_of_halves < 1 for model in found.models)
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

@@ -179,6 +179,18 @@ def test_the_same_seed_gives_the_same_slices():
     assert ask(known, ["town"], seed=3) != ask(known, ["town"], seed=4)
 
 
+def test_the_order_of_the_rows_does_not_matter():
+    rng = np.random.default_rng(0)
+    town, age, weight = rng.choice(["x", "y", "z"], 3000), rng.integers(18, 80, 3000), rng.uniform(1, 2, 3000)
+    known = outcomes({"town": town, "age": age, "w": weight, "c": np.arange(3000) // 3}, where=town == "y")
+    frame = known.frame.collect().to_native()
+    for mapping in ({}, {"cluster": "c"}, {"weight": "w"}):
+        whole = {"outcomes": "failed", "models": "m*", **mapping}
+        one = ask(pc.read(frame, **whole), ["town", "age"])
+        other = ask(pc.read(frame.sample(fraction=1.0, shuffle=True, seed=1), **whole), ["town", "age"])
+        assert one == other
+
+
 def test_a_large_table_is_searched_by_a_sample(monkeypatch):
     town = np.random.default_rng(0).choice(["x", "y", "z"], 3000)
     module = importlib.import_module("polyculture.tally.by_columns")

@@ -21,7 +21,7 @@ from polyculture.audit.portfolio_words import headline, notes
 from polyculture.audit.settings import Settings
 from polyculture.errors import UsageError
 from polyculture.failure import parse_rule
-from polyculture.stats.portfolio.losses import family_losses, losses_of, random_losses
+from polyculture.stats.portfolio.losses import Sums, family_losses, losses_of, random_losses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,16 +108,20 @@ def portfolio(
     measures, found = Measures(people, asked), choose(people, asked)
     if not np.isfinite(_loss(measures, found)):
         raise UsageError(
-            f"In no such set enough members judged the same {noun}{' of every group' if worst_group else ''}.",
-            hint="Choose smaller sets, or other models with --candidates.",
+            f"The members of no such set judged the same {noun} in numbers{', in every group' if worst_group else ''}.",
+            hint="Choose smaller sets, other models with --candidates, or lower --min-cell.",
         )
     kept = held_out(people, asked, found, settings.generator("portfolio"), splits)
     return _record(measures, found, kept, tally=tally, provenance=provenance, settings=settings)
 
 
 def _loss(measures: Measures, found: Chosen) -> float:
-    value = measures.of_set(found.places).share
-    return float("inf") if value is None else value.value
+    """Return the loss of the chosen set; infinite where it is measured on too few."""
+    people = measures.people
+    lost, counted = losses_of(people.patterns, found.places, measures.asked.loss)
+    weights = people.rows.weight[:, None] * people.membership
+    sums = Sums((found.places,), (lost @ weights)[None, :], (counted @ weights)[None, :], people.floor)
+    return float(sums.mean.max())
 
 
 def _record(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from polyculture.audit.portfolio_people import added
 from polyculture.stats.intervals import FEWEST_CLUSTERS
 from polyculture.stats.portfolio.losses import losses_of
 from polyculture.stats.portfolio.search import worst
@@ -95,17 +96,16 @@ def _influence(measures: Measures, chosen: tuple[int, ...]) -> tuple[float, Floa
     lost, counted = losses_of(people.patterns, chosen, measures.asked.loss)
     best = (-1.0, np.zeros(len(lost)))
     for own in people.membership.T:
-        total = float(people.rows.weight @ (counted * own))
+        total = added(people.rows.weight, counted * own)
         if total > 0.0:
-            value = float(people.rows.weight @ (lost * own)) / total
+            value = added(people.rows.weight, lost * own) / total
             if value > best[0]:
                 best = (value, (lost - value * counted) * own / total)
     return best
 
 
 def _near(measures: Measures, own: tuple[float, Floats], other: tuple[int, ...], limit: float) -> bool:
-    from polyculture.stats._rows import covariance
-
     value, influence = _influence(measures, other)
-    variance = float(covariance(measures.people.table, influence - own[1])[0, 0])
+    apart = influence - own[1]
+    variance = measures.people.covariance(apart, apart)
     return bool(value - own[0] <= limit * np.sqrt(variance) + 1e-12)

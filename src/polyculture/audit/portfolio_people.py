@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 NOBODY = "nobody was judged by enough of these models"
 
 
+def added(weight: Floats | NDArray[np.int64], values: Floats) -> float:
+    """Return the sum of products; a dot product of this length is split among threads, which costs more."""
+    return float((weight * values).sum())
+
+
 @dataclass(frozen=True, eq=False)
 class Share:
     """A share with its interval, and what each row adds to its error, (P,), for differences."""
@@ -70,6 +75,7 @@ class People:
     models: tuple[str, ...]
     census: bool
     sampled: bool
+    min_cell: int = 30
     too_few: int = 0
 
     @cached_property
@@ -85,6 +91,17 @@ class People:
         rows, weighted = self.rows, self.rows.weighted
         weight, squared = (rows.weight, rows.weight_squared) if weighted else (None, None)
         return make_rows(rows.judged, rows.failed, rows.count, weight, squared, rows.cluster)
+
+    @cached_property
+    def floor(self) -> float:
+        """Least weight of those on whom a set is measured: of ``min_cell`` individuals, or a quarter where few are.
+
+        Where every model judged everyone, all sets are measured on the same and nothing is asked.
+        """
+        if self.patterns.complete:
+            return 0.0
+        each = float(self.rows.weight.sum()) / self.rows.individuals
+        return min(float(self.min_cell), self.rows.individuals / 4.0) * each
 
     @cached_property
     def rates(self) -> Floats:
@@ -107,6 +124,14 @@ class People:
             return np.ones((len(self.rows.count), 1))
         return np.asarray(self.group[:, None] == np.arange(len(self.groups))[None, :], dtype=np.float64)
 
+    def covariance(self, one: Floats, other: Floats) -> float:
+        """Return the covariance of two sums of ``weight * value`` over individuals; see ``stats``."""
+        from polyculture.stats._rows import covariance
+
+        if self.rows.cluster is None:
+            return float((one * other * self.rows.weight_squared).sum())
+        return float(covariance(self.table, one, other)[0, 1])
+
     def share(self, events: Floats, base: Floats, *, level: float = 0.95, fractions: bool = False) -> Share | None:
         """Return a share by weight with its interval; None where nobody is in its base.
 
@@ -119,15 +144,13 @@ class People:
         fractions : bool
             Whether ``events`` are certain fractions of an individual, which vary less than events do.
         """
-        from polyculture.stats._rows import covariance
-
-        weight, total = self.rows.weight, float(self.rows.weight @ base)
+        total = added(self.rows.weight, base)
         if total <= 0.0:
             return None
-        value = float(np.clip(weight @ events / total, 0.0, 1.0))
+        value = min(1.0, max(0.0, added(self.rows.weight, events) / total))
         influence = (events - value * base) / total
-        linear = float(covariance(self.table, influence)[0, 0])
-        squared = float(self.rows.weight_squared @ base)
+        linear = self.covariance(influence, influence)
+        squared = added(self.rows.weight_squared, base)
         plain = value * (1.0 - value) * squared / total**2
         variance = linear if fractions else max(linear, plain)
         return Share(
@@ -137,7 +160,7 @@ class People:
     def _interval(
         self, events: Floats, base: Floats, value: float, variance: float, level: float, *, fractions: bool
     ) -> Interval:
-        rows, count = self.rows, float(self.rows.count @ base)
+        rows, count = self.rows, added(self.rows.count, base)
         if self.census:
             return no_interval(CENSUS)
         clusters = self.clusters
@@ -145,9 +168,9 @@ class People:
             return no_interval(few_clusters(clusters))
         one = np.ones(1)
         design = design_of(
-            shown=one * (rows.weight @ events),
-            total=one * (rows.weight @ base),
-            squared=one * (rows.weight_squared @ base),
+            shown=one * added(rows.weight, events),
+            total=one * added(rows.weight, base),
+            squared=one * added(rows.weight_squared, base),
             count=one * count,
             cluster_events=self._by_cluster(events),
             cluster_base=self._by_cluster(base),
@@ -174,7 +197,7 @@ class People:
     def mean_failure(self, chosen: tuple[int, ...]) -> Statistic:
         """Return the mean of some models' failure rates, each over those whom the model judged."""
         from polyculture.stats._rows import column_sums as sums
-        from polyculture.stats._rows import covariance, row_sums
+        from polyculture.stats._rows import row_sums
 
         places, weight = list(chosen), self.rows.weight
         judged, rates = sums(weight, self.rows.judged[:, places]), self.rates[places]
@@ -182,7 +205,7 @@ class People:
             return undefined("one of these models judged nobody")
         per = 1.0 / (len(places) * judged)
         influence = row_sums(self.rows.failed[:, places], per) - row_sums(self.rows.judged[:, places], per * rates)
-        value, variance = float(rates.mean()), float(covariance(self.table, influence)[0, 0])
+        value, variance = float(rates.mean()), self.covariance(influence, influence)
         if self.census:
             return Statistic(value=value, reason=CENSUS)
         if self.clusters is not None and self.clusters < FEWEST_CLUSTERS:
@@ -198,8 +221,6 @@ class People:
 
     def difference(self, one: Share | None, other: Share | None, *, paired: bool = True) -> Statistic:
         """Return the difference of two shares on the same individuals (square-and-add, with their correlation)."""
-        from polyculture.stats._rows import covariance
-
         if one is None or other is None:
             return undefined(NOBODY)
         value = one.value - other.value
@@ -207,7 +228,7 @@ class People:
             return Statistic(value=value, reason=CENSUS)
         correlation = 0.0
         if paired and one.variance > 0.0 and other.variance > 0.0:
-            cross = float(covariance(self.table, one.influence, other.influence)[0, 1])
+            cross = self.covariance(one.influence, other.influence)
             correlation = float(np.clip(cross / np.sqrt(one.variance * other.variance), -1.0, 1.0))
         found = mover_difference(one.value, one.interval, other.value, other.interval, correlation)
         return statistic(value, found._replace(method="Newcombe, paired") if paired and found.method else found)
@@ -237,6 +258,7 @@ def people_of(tally: Tally, *, worst_group: bool, min_cell: int, census: bool) -
         models=tally.models,
         census=census,
         sampled=not tally.exact,
+        min_cell=min_cell,
         too_few=too_few,
     )
 

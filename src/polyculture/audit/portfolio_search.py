@@ -56,7 +56,7 @@ def choose(people: People, asked: Question) -> Chosen:
     """
     weights = people.rows.weight[:, None] * people.membership
     if asked.choice != "set" or asked.sets <= MOST_SETS:
-        sums = set_sums(people.patterns, asked.families(), asked.loss, weights)
+        sums = set_sums(people.patterns, asked.families(), asked.loss, weights, people.floor)
         allowed = allowed_sets(sums, people.rates, asked.most)
         values = np.where(allowed, worst(sums.mean), np.inf)
         best = sums.sets[int(np.argmin(values))]
@@ -71,7 +71,7 @@ def choose(people: People, asked: Question) -> Chosen:
 def _searched(people: People, asked: Question, weights: Floats) -> Chosen:
     from polyculture.stats.portfolio.program import solve
 
-    search = _search(people, asked, people.rates)
+    search = _search(people, asked, people.rates, people.floor)
     start = greedy_set(search, weights)
     if len(people.rows.count) * len(asked.candidates) <= MOST_ENTRIES[asked.objective]:
         solved = solve(search, weights, start=start, most_nodes=MOST_NODES[asked.objective])
@@ -82,8 +82,8 @@ def _searched(people: People, asked: Question, weights: Floats) -> Chosen:
     return Chosen(start, "greedy, then swaps of single models", exact=False, bound=bound, bound_reason=reason)
 
 
-def _search(people: People, asked: Question, rates: Floats) -> Search:
-    return Search(people.patterns, asked.candidates, asked.size, asked.loss, rates, asked.most, asked.min_judged)
+def _search(people: People, asked: Question, rates: Floats, floor: float) -> Search:
+    return Search(people.patterns, asked.candidates, asked.size, asked.loss, rates, asked.most, asked.min_judged, floor)
 
 
 def _bound(people: People, asked: Question, weights: Floats) -> tuple[float | None, str]:
@@ -135,7 +135,9 @@ def held_out(people: People, asked: Question, chosen: Chosen, generator: Generat
         splits = min(splits, FEWEST_SPLITS)
     firsts = [half_counts(rows.count, rows.cluster, generator) for _ in range(splits)]
     halves = [half for first in firsts for half in half_weights(rows.count, rows.weight, first)]
-    rates = [people.rates_under(half) for half in halves]
+    # A model that judged nobody of a half has its rate on everyone there.
+    under = (people.rates_under(half) for half in halves)
+    rates = [np.where(np.isnan(own), people.rates, own) for own in under]
     sets, without = _sets_of_halves(people, asked, chosen, halves, rates)
     lost, counted = np.zeros(len(rows.count)), np.zeros(len(rows.count))
     for split, first in enumerate(firsts):
@@ -145,7 +147,7 @@ def held_out(people: People, asked: Question, chosen: Chosen, generator: Generat
             lost += held * own_lost / splits
             counted += held * own_counted / splits
     other = [half + 1 if half % 2 == 0 else half - 1 for half in range(len(halves))]
-    failure = float(np.nanmean([np.nanmean(rates[other[half]][list(one)]) for half, one in enumerate(sets)]))
+    failure = float(np.mean([rates[other[half]][list(one)].mean() for half, one in enumerate(sets)]))
     return HeldOut(lost, counted, failure, tuple(sets), without)
 
 
@@ -156,21 +158,23 @@ def _sets_of_halves(
     if chosen.sums is None:
         found, without = [], 0
         for half, own in zip(halves, rates, strict=True):
-            known = np.nan_to_num(own, nan=1.0)
-            found.append(greedy_set(_search(people, asked, known), half[:, None] * people.membership))
-            without += asked.most is not None and float(known[list(found[-1])].mean()) > asked.most
+            weights = half[:, None] * people.membership
+            there = weights.sum(axis=0) > 0  # a group may be wholly in the other half
+            found.append(greedy_set(_search(people, asked, own, people.floor / 2), weights[:, there]))
+            without += asked.most is not None and float(own[list(found[-1])].mean()) > asked.most
         return found, without
     weights = np.concatenate([half[:, None] * people.membership for half in halves], axis=1)
     sums = set_sums(people.patterns, asked.families(), asked.loss, weights)
     found, without = [], 0
     for number, own in enumerate(rates):
         columns = slice(number * groups, (number + 1) * groups)
-        values = worst(Sums(sums.sets, sums.lost[:, columns], sums.counted[:, columns]).mean)
-        known = np.nan_to_num(own, nan=1.0)
-        allowed = allowed_sets(sums, known, asked.most)
+        counted = sums.counted[:, columns]
+        there = counted.any(axis=0)  # a group may be wholly in the other half
+        values = worst(Sums(sums.sets, sums.lost[:, columns][:, there], counted[:, there], people.floor / 2).mean)
+        allowed = allowed_sets(sums, own, asked.most)
         if not allowed.any():
             without += 1
-            values = known[np.array(sums.sets)].mean(axis=1)
+            values = own[np.array(sums.sets)].mean(axis=1)
         else:
             values = np.where(allowed, values, np.inf)
         found.append(sums.sets[int(np.argmin(values))])
@@ -180,4 +184,5 @@ def _sets_of_halves(
 def neighbours(people: People, asked: Question, chosen: tuple[int, ...]) -> Sums:
     """Return the sets one swap away from the chosen one, where there are too many sets to look at each."""
     families = [*Family.swaps(chosen, asked.candidates), Family(chosen[:-1], chosen[-1:])]
-    return set_sums(people.patterns, families, asked.loss, people.rows.weight[:, None] * people.membership)
+    weights = people.rows.weight[:, None] * people.membership
+    return set_sums(people.patterns, families, asked.loss, weights, people.floor)

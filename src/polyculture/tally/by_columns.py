@@ -131,19 +131,27 @@ def rows_by_columns(outcomes: Outcomes, columns: Sequence[str], *, named: bool =
                 bool(group.bins),
             )
         )
+    cluster = _numbers(found.clusters) if mapping.cluster is not None else None
+    rows = _order(np.column_stack(codes), cluster, (found.failed, found.judged, found.no_answer), found.weight)
     return RowsByColumns(
-        judged=judged,
-        failed=failed,
-        count=found.count,
-        weight=found.weight,
-        weight_squared=found.weight_squared,
-        cluster=_numbers(found.clusters) if mapping.cluster is not None else None,
-        codes=np.column_stack(codes),
+        judged=judged[rows],
+        failed=failed[rows],
+        count=found.count[rows],
+        weight=found.weight[rows],
+        weight_squared=found.weight_squared[rows],
+        cluster=None if cluster is None else cluster[rows],
+        codes=np.column_stack(codes)[rows],
         columns=tuple(described),
         left_out=left_out,
         weighted=mapping.weight is not None,
         sampled=sampled,
     )
+
+
+def _order(codes: IntArray, cluster: IntArray | None, masks: Sequence[Any], weight: FloatArray) -> IntArray:
+    """Return the rows in an order of their own: engines give them in any, and what is drawn on them must not differ."""
+    keys: list[Any] = [weight, *(byte for mask in masks for byte in mask.T), *codes.T]
+    return np.lexsort(keys if cluster is None else [*keys, cluster])
 
 
 def _wanted(outcomes: Outcomes, columns: Sequence[str], *, named: bool) -> tuple[list[str], dict[str, str]]:

@@ -138,21 +138,26 @@ class Family:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Sums of losses and of those who count, for S sets and C weightings: both (S, C)."""
+    """Sums of losses and of those who count, for S sets and C weightings: both (S, C).
+
+    A set on which fewer than ``floor`` count has no mean: it would be measured on hardly anybody.
+    """
 
     sets: tuple[tuple[int, ...], ...]
     lost: Floats
     counted: Floats
+    floor: float = 0.0
 
     @property
     def mean(self) -> Floats:
-        """The mean loss, (S, C); infinite where nobody counts, so that such a set is never chosen."""
+        """The mean loss, (S, C); infinite where too few count, so that such a set is never chosen."""
         result = np.full(self.lost.shape, np.inf)
-        np.divide(self.lost, self.counted, out=result, where=self.counted > 0)
+        enough = (self.counted > 0) & (self.counted >= self.floor)
+        np.divide(self.lost, self.counted, out=result, where=enough)
         return result
 
 
-def set_sums(patterns: Patterns, families: Sequence[Family], loss: Loss, weights: Floats) -> Sums:
+def set_sums(patterns: Patterns, families: Sequence[Family], loss: Loss, weights: Floats, floor: float = 0.0) -> Sums:
     """Add up the losses of all sets of some families under several weightings of the rows.
 
     Parameters
@@ -165,6 +170,8 @@ def set_sums(patterns: Patterns, families: Sequence[Family], loss: Loss, weights
         What is added up.
     weights : (P, C) float64
         Weight of each row in each weighting.
+    floor : float
+        Least weight of those who count for a set.
 
     Returns
     -------
@@ -184,6 +191,7 @@ def set_sums(patterns: Patterns, families: Sequence[Family], loss: Loss, weights
         tuple(one for family in families for one in family.sets),
         np.concatenate([lost for lost, _ in parts]),
         np.concatenate([counted for _, counted in parts]),
+        floor,
     )
 
 
@@ -196,14 +204,22 @@ def _family_sums(patterns: Patterns, family: Family, loss: Loss, weights: Floats
     spared = loss.lost(judged + 1, failed) - now
     struck = loss.lost(judged + 1, failed + 1) - now
     lost = (
-        (now @ weights)[None, :]
+        _weighted(now, weights)[None, :]
         + _product(patterns.success, last, spared, weights)
         + _product(patterns.failed, last, struck, weights)
     )
     counts = loss.counted(judged)
     more = loss.counted(judged + 1) - counts
-    counted = (counts @ weights)[None, :] + _product(patterns.judged, last, more, weights)
+    counted = _weighted(counts, weights)[None, :] + _product(patterns.judged, last, more, weights)
     return np.asarray(lost), np.asarray(counted)
+
+
+def _weighted(values: Floats, weights: Floats) -> Floats:
+    """Return (C,): values times weights added up over the rows that have any."""
+    rows = np.flatnonzero(values)
+    if len(rows) == len(values) and np.all(values == 1.0):
+        return np.asarray(weights.sum(axis=0))
+    return np.asarray((values[rows, None] * weights[rows]).sum(axis=0))
 
 
 def _product(flags: Bools, columns: list[int], change: Floats, weights: Floats) -> Floats:

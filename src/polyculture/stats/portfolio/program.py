@@ -176,10 +176,12 @@ class _Program:
         self.rows.add(
             np.full(number, 1.0 - least), (row, self.models[model], -np.ones(len(row))), (own, counted, room * ones)
         )
-        for g in range(self.weights.shape[1]):  # a group in which nobody counts has no rate
-            if not np.any(self.weights[always, g] > 0):
-                some = self.varying[self.weights[self.varying, g] > 0]
-                self.rows.add(np.ones(1), (np.zeros(len(some), dtype=np.int64), self.counted[some], np.ones(len(some))))
+        for weight in self.weights.T:  # a group in which hardly anybody counts has no rate
+            some = self.varying[weight[self.varying] > 0]
+            wanted = max(self.search.floor, float(weight[some].min(initial=1.0))) - float(weight[always].sum())
+            if wanted > 0.0:
+                place = np.zeros(len(some), dtype=np.int64)
+                self.rows.add(np.array([wanted]), (place, self.counted[some], weight[some]))
 
     def _fixed(self) -> Floats:
         """Return 1 for the rows that always count."""

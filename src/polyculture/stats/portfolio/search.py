@@ -43,6 +43,8 @@ class Search:
         Highest mean of the rates of the chosen models.
     min_judged : int
         For sets that are smaller than ``size`` still.
+    floor : float
+        Least weight, in every group, of those who count for a set.
     """
 
     patterns: Patterns
@@ -52,6 +54,7 @@ class Search:
     rates: Floats
     most: float | None = None
     min_judged: int = 2
+    floor: float = 0.0
 
     def allowed(self, sets: Sequence[Sequence[int]]) -> Bools:
         """Return which sets meet the bound on the mean rate, (S,)."""
@@ -61,7 +64,7 @@ class Search:
 
     def value(self, chosen: tuple[int, ...], weights: Floats) -> float:
         """Return the loss of one set in its worst group."""
-        sums = set_sums(self.patterns, [Family(chosen[:-1], chosen[-1:])], self.loss, weights)
+        sums = set_sums(self.patterns, [Family(chosen[:-1], chosen[-1:])], self.loss, weights, self.floor)
         return float(worst(sums.mean)[0])
 
 
@@ -92,7 +95,7 @@ def _forward(search: Search, weights: Floats) -> tuple[int, ...]:
     for number in range(1, search.size + 1):
         rest = tuple(one for one in sorted(search.candidates) if one not in chosen)
         own = loss_of(search.loss.objective, number, search.min_judged)
-        sums = set_sums(search.patterns, [Family(chosen, rest)], own, weights)
+        sums = set_sums(search.patterns, [Family(chosen, rest)], own, weights, search.floor)
         chosen = tuple(sorted((*chosen, rest[int(np.argmin(worst(sums.mean)))])))
     return chosen
 
@@ -104,7 +107,7 @@ def _swapped(search: Search, start: tuple[int, ...], weights: Floats) -> tuple[f
         families = list(Family.swaps(chosen, search.candidates))
         if not families:
             break
-        sums = set_sums(search.patterns, families, search.loss, weights)
+        sums = set_sums(search.patterns, families, search.loss, weights, search.floor)
         values = np.where(search.allowed(sums.sets), worst(sums.mean), np.inf)
         best = int(np.argmin(values))
         if not values[best] < value:
