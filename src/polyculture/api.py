@@ -124,6 +124,7 @@ def read(
             Mapping(**{**table.mapping, **given}),
             source=" and ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} more files",
             noun=table.noun or "individuals",
+            index=table.index,
             table=table,
         )
 
@@ -217,6 +218,7 @@ def audit(
     suspect_keys: bool = False,
     slices: Sequence[str] | str = (),
     slices_by: str = "excess",
+    kinds: TypeMapping[str, Sequence[str] | str] | Source | None = None,
     map: Source | None = None,  # noqa: A002 (the word of the shell)
     encoding: str | None = None,
     command: str = "polyculture.audit(...)",
@@ -249,6 +251,9 @@ def audit(
     nulls : sequence of str, or "all"
         Models of chance to fit beside independence: strata, equicorrelated, rasch, 2pl, factors-1 to factors-3,
         classes-2 to classes-9, permutation, both-margins. The whole ladder takes some seconds.
+    kinds : mapping, path of a TOML file, or text, optional
+        Kinds of decision-makers with names or globs of their models, to be held against each other on the same
+        individuals: ``{"human": ["x", "y"], "model": "api_*"}``, or "human=x,y,model=api_*".
     map, encoding, progress
         As in `read`.
     **mapping
@@ -275,9 +280,12 @@ def audit(
     >>> audit(table, outcomes="failed").systemic_failure.count
     50
     """
+    from polyculture.mapfile import kinds_of
+
     for name, value, least in (("min_cell", min_cell, 1), ("seed", seed, 0)):
         if value < least:
             raise UsageError(f"{name}={value} is too small.", hint=f"Give {least} or more.")
+    chosen = kinds_of(kinds)
     known, counted, inputs = _counted(source, map=map, encoding=encoding, progress=progress, **mapping)
     if progress is not None:
         progress("Estimating")
@@ -293,6 +301,7 @@ def audit(
         correction=correction,
         noun=noun or (known.noun if known is not None else "individuals"),
         null_models=(nulls,) if isinstance(nulls, str) else tuple(nulls),
+        kinds=chosen,
     )
     if suspect_keys:
         record = _with_suspect_keys(record, known, counted, census=census)

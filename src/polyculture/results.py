@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         GapRecord,
         GroupHomogenization,
         GroupRecord,
+        KindsRecord,
         ModelRecord,
         NullRecord,
         Outcome,
@@ -240,6 +241,11 @@ class Audit:
     def panel(self) -> PanelRecord | None:
         """The models as a panel that decides by majority; None with fewer than 3 of them."""
         return self.record.panel
+
+    @property
+    def kinds(self) -> KindsRecord | None:
+        """Kinds of decision-makers side by side; None where none were named."""
+        return self.record.kinds
 
     @cached_property
     def nulls(self) -> Listing[NullRecord]:

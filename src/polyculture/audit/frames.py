@@ -112,8 +112,10 @@ def tables(audit: AuditRecord) -> dict[str, list[Row]]:
         The tables that hold something: models, profile, outcomes, patterns, groups (headline figures only),
         group_outcomes, group_contrasts, group_models, group_profiles, group_homogenization, gaps, model_gaps,
         pairs, collection, recourse, near_duplicates, tree, panel, panel_members, suspect_keys, suspect_key_items,
-        slices, slice_parents, nulls, judged_too_little, notes.
+        slices, slice_parents, nulls, kinds and their tables, judged_too_little, notes.
     """
+    from polyculture.audit.kind_frames import kind_tables  # which is made of the functions here
+
     found: dict[str, list[Row]] = {
         "models": [flatten(model) for model in audit.models],
         "profile": [flatten(row) for row in audit.profile],
@@ -132,6 +134,7 @@ def tables(audit: AuditRecord) -> dict[str, list[Row]]:
         "slices": [] if audit.slices is None else slice_rows(audit.slices),
         "slice_parents": [] if audit.slices is None else _slice_parents(audit.slices),
         "nulls": [flatten(null) for null in audit.nulls],
+        **kind_tables(audit.kinds),
         "judged_too_little": [
             {"judged": judged, "individuals": count} for judged, count in audit.judged_too_little.items()
         ],

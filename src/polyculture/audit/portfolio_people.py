@@ -171,6 +171,7 @@ class People:
             shown=one * added(rows.weight, events),
             total=one * added(rows.weight, base),
             squared=one * added(rows.weight_squared, base),
+            squared_events=one * added(rows.weight_squared, events),
             count=one * count,
             cluster_events=self._by_cluster(events),
             cluster_base=self._by_cluster(base),

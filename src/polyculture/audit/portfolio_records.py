@@ -49,7 +49,7 @@ class AlternativeRecord(Record, frozen=True, kw_only=True):
     sentence: str
     value: Statistic
     difference: Statistic
-    mean_failure: float | None
+    mean_failure: float
 
 
 class AppealRecord(Record, frozen=True, kw_only=True):
@@ -101,7 +101,7 @@ class PortfolioRecord(Record, frozen=True, kw_only=True):
     bound_reason: str = ""
     chosen: PortfolioSet
     held_out: Statistic
-    held_out_mean_failure: float | None
+    held_out_mean_failure: float
     halves: int
     halves_without_a_set: int = 0
     random: Statistic

@@ -16,6 +16,7 @@ class SliceParent(Record, frozen=True, kw_only=True):
     conditions: tuple[str, ...]
     difference: Statistic
     p_value: float | None
+    p_value_reason: str = ""
 
 
 class SliceRecord(Record, frozen=True, kw_only=True):
@@ -39,6 +40,9 @@ class SliceRecord(Record, frozen=True, kw_only=True):
     difference_beyond: Statistic
     p_value: float | None
     p_adjusted: float | None
+    expected_reason: str = ""
+    p_value_reason: str = ""
+    p_adjusted_reason: str = ""
     confirmed: bool
     difference_in_search: float
     parents: tuple[SliceParent, ...] = ()

@@ -259,6 +259,8 @@ def _record(
     own = members_of(cells.space, one.conditions)[cells.cell]
     moments = half.moments(own)
     figures = estimate(moments, census=settings.census, count_label_errors=False)
+    expected, worse = number(figures.expected.value), _larger(test.p_value, beyond.p_value)
+    why = "" if worse is not None else _why(test if test.p_value is None else beyond)
     parents = tuple(_parents(half, cells, one, measure=measure, settings=settings))
     above = all(found.difference.value is not None and found.difference.value > 0.0 for found in (test, beyond))
     return SliceRecord(
@@ -267,17 +269,25 @@ def _record(
         share=moments.n / int(half.count.sum()),
         count=moments.events,
         systemic_failure=_stated(figures.observed),
-        expected=number(figures.expected.value),
+        expected=expected,
         excess=_stated(figures.difference),
         difference=_stated(test.difference),
         difference_beyond=_stated(beyond.difference),
-        p_value=_larger(test.p_value, beyond.p_value),
+        p_value=worse,
         p_adjusted=adjusted,
+        expected_reason=figures.expected.reason if expected is None else "",
+        p_value_reason=why,
+        p_adjusted_reason=why,
         confirmed=above and (settings.census or (adjusted is not None and adjusted <= LEVEL)),
         difference_in_search=one.difference,
         parents=parents,
         beyond_parents=_beyond(parents, settings) if parents else None,
     )
+
+
+def _why(test: Tested) -> str:
+    """Return why there is no p-value."""
+    return test.difference.reason or "the difference has no interval"
 
 
 def _stated(found: object) -> Statistic:
@@ -297,7 +307,10 @@ def _parents(half: Half, cells: Cells, one: Slice, *, measure: str, settings: Se
         rest = members_of(cells.space, parent)[cells.cell] & ~own
         test = _contrast(half.moments(own), half.moments(rest), measure, settings)
         words = tuple(cells.conditions[place].text for place in parent)
-        found.append(SliceParent(conditions=words, difference=_stated(test.difference), p_value=test.p_value))
+        why = "" if test.p_value is not None else _why(test)
+        found.append(
+            SliceParent(conditions=words, difference=_stated(test.difference), p_value=test.p_value, p_value_reason=why)
+        )
     return found
 
 

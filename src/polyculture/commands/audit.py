@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from polyculture.commands.options import OTHER, OUTPUT, ColumnOptions, option
+from polyculture.commands.options import COLUMNS, OTHER, OUTPUT, ColumnOptions, option
 from polyculture.mapfile import split_list
 
 if TYPE_CHECKING:
@@ -39,6 +39,10 @@ def audit(
         Literal["excess", "systemic-failure"],
         option(OTHER, "What slices are found by: failures in excess of the slice's own rates, or failures by all."),
     ] = "excess",
+    kinds: Annotated[
+        str | None,
+        option(COLUMNS, "Kinds of decision-makers to compare: 'human=expert_*,model=api_*', or a TOML file."),
+    ] = None,
     noun: Annotated[str | None, option(OTHER, "What the individuals are, in the plural: applicants.")] = None,
     json: Annotated[
         str | None, option(OUTPUT, "Write the audit as JSON; - is standard output.", allow_leading_hyphen=True)
@@ -88,6 +92,7 @@ def audit(
             slices=split_list(slices),
             slices_by=slices_by,
             nulls=[name.strip() for name in nulls.split(",") if name.strip()],
+            kinds=kinds,
             command=inputs.command_line(),
             encoding=columns.encoding,
             progress=progress,

@@ -19,6 +19,9 @@ _SLICES = {
     "difference": ("the measure minus that of everyone else", _POINTS),
     "difference_beyond": ("the same without the individuals of the slices found before", _POINTS),
     "p_value": ("the larger of the two-sided p-values of both differences", "probability"),
+    "expected_reason": ("why there is no expected share", _TEXT),
+    "p_value_reason": ("why there is no p-value", _TEXT),
+    "p_adjusted_reason": ("why there is no corrected p-value", _TEXT),
     "p_adjusted": ("the same corrected for the slices tested (Holm)", "probability"),
     "confirmed": ("whether the slice is above everyone else, at 5 %", _FLAG),
     "difference_in_search": ("the difference on the half on which the slice was found: too large", _POINTS),
@@ -30,6 +33,7 @@ _PARENTS = {
     "conditions": ("conditions of the parent, separated by |", _TEXT),
     "difference": ("the slice's measure minus that of the rest of the parent", _POINTS),
     "p_value": ("two-sided p-value", "probability"),
+    "p_value_reason": ("why there is no p-value", _TEXT),
 }
 
 SLICE_COLUMNS: dict[tuple[str, str], tuple[str, str]] = {

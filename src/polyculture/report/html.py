@@ -21,7 +21,7 @@ from polyculture.report.markup import FILTERS, Footnotes
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["html", "portfolio_html", "portfolio_repr_html", "repr_html"]
+__all__ = ["environment", "html", "portfolio_html", "portfolio_repr_html", "repr_html", "template_text"]
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -41,11 +41,17 @@ def html(record: AuditRecord) -> str:
     """
     context = sections.context(record)
     searched = context["pair_tables"] is not None and bool(context["pair_tables"].every)
-    script = _text("filter.js") if searched else ""
+    script = template_text("filter.js") if searched else ""
     page: str = (
-        _environment()
+        environment()
         .get_template("report.html.jinja")
-        .render(record=record, style=_text("report.css"), script=script, script_hash=_hash(script), **context)
+        .render(
+            record=record,
+            style=template_text("report.css"),
+            script=script,
+            script_hash=_hash(script),
+            **context,
+        )
     )
     return page
 
@@ -64,9 +70,9 @@ def repr_html(record: AuditRecord) -> str:
         An HTML fragment whose style touches nothing outside of it.
     """
     view: str = (
-        _environment()
+        environment()
         .get_template("notebook.html.jinja")
-        .render(record=record, style=_text("notebook.css"), outcomes=sections.outcomes(record))
+        .render(record=record, style=template_text("notebook.css"), outcomes=sections.outcomes(record))
     )
     return view
 
@@ -80,9 +86,9 @@ def portfolio_html(record: PortfolioRecord) -> str:
         What `portfolio` found.
     """
     page: str = (
-        _environment()
+        environment()
         .get_template("portfolio.html.jinja")
-        .render(record=record, style=_text("report.css"), **portfolio.context(record))
+        .render(record=record, style=template_text("report.css"), **portfolio.context(record))
     )
     return page
 
@@ -90,9 +96,9 @@ def portfolio_html(record: PortfolioRecord) -> str:
 def portfolio_repr_html(record: PortfolioRecord) -> str:
     """Return a compact view of a choice among models for notebooks: an HTML fragment with a style of its own."""
     view: str = (
-        _environment()
+        environment()
         .get_template("portfolio-notebook.html.jinja")
-        .render(record=record, style=_text("notebook.css"), **portfolio.context(record))
+        .render(record=record, style=template_text("notebook.css"), **portfolio.context(record))
     )
     return view
 
@@ -102,21 +108,23 @@ def _hash(script: str) -> str:
     return b64encode(sha256(script.encode()).digest()).decode()
 
 
-def _text(name: str) -> str:
+def template_text(name: str) -> str:
+    """Return a file of the templates as it is."""
     return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return the environment of all templates: escaping, strict, with the filters of ``markup``."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    environment = Environment(
+    found = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(FILTERS)
-    environment.globals.update(footnotes=Footnotes, words=words)
-    return environment
+    found.filters.update(FILTERS)
+    found.globals.update(footnotes=Footnotes, words=words)
+    return found

@@ -6,16 +6,25 @@ Field names live in ``audit.records``; nothing here renames or adds one.
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import Any
 
 import msgspec
 
-from polyculture.audit.portfolio_records import PORTFOLIO_SCHEMA, PortfolioRecord
 from polyculture.audit.records import SCHEMA, AuditRecord, Record
 from polyculture.errors import FileError
 from polyculture.report.words import shown
 
-__all__ = ["from_json", "json_schema", "record_json", "to_json"]
+__all__ = ["SCHEMA_NAMES", "from_json", "json_schema", "record_json", "to_json"]
+
+# Name for `polyculture schema` -> module, record, title.
+_RESULTS = {
+    "audit": ("polyculture.audit.records", "AuditRecord", "An audit of several models on the same individuals"),
+    "reproduction": ("polyculture.claims.records", "ReproductionRecord", "A published analysis done again"),
+    "portfolio": ("polyculture.audit.portfolio_records", "PortfolioRecord", "A choice among models"),
+    "check": ("polyculture.gate.records", "CheckRecord", "A result held against limits"),
+}
+SCHEMA_NAMES = tuple(_RESULTS)
 
 
 def to_json(record: AuditRecord) -> bytes:
@@ -105,24 +114,23 @@ def json_schema(name: str = "audit") -> dict[str, Any]:
 
     Parameters
     ----------
-    name : {"audit", "portfolio"}
-        Which result.
+    name : str
+        One of `SCHEMA_NAMES`.
     """
-    kind, version, title = {
-        "audit": (AuditRecord, SCHEMA, "An audit of several models on the same individuals, as polyculture writes it"),
-        "portfolio": (PortfolioRecord, PORTFOLIO_SCHEMA, "A choice among models, as polyculture writes it"),
-    }[name]
-    schema = msgspec.json.schema(kind)
+    module, kind, title = _RESULTS[name]
+    record = getattr(import_module(module), kind)
+    identifier = next(field.default for field in msgspec.structs.fields(record) if field.name == "schema")
+    schema = msgspec.json.schema(record)
     definitions: dict[str, Any] = schema.pop("$defs", {})
-    definitions[kind.__name__]["properties"]["schema"]["const"] = version
+    definitions[kind]["properties"]["schema"]["const"] = identifier
     for definition in definitions.values():
         # The first paragraph of the docstring is the title's longer form; line breaks are of the source only.
         if "description" in definition:
             definition["description"] = " ".join(definition["description"].replace("``", "").split())
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": version,
-        "title": title,
+        "$id": identifier,
+        "title": f"{title}, as polyculture writes it",
         **schema,
         "$defs": definitions,
     }

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.audit.portfolio_words import value_words
 from polyculture.report import words
-from polyculture.report.charts import Chart, row_of
+from polyculture.report.charts import Chart, interval_row
 from polyculture.report.plots import interval_rows
-from polyculture.report.sections import figure_of
+from polyculture.report.sections import figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,7 +88,7 @@ def portfolio_chart(record: PortfolioRecord) -> Chart:
     named: list[tuple[str, Statistic]] = [("chosen, held out", record.held_out), ("random choice", record.random)]
     named += [(one.name, one.value) for one in record.alternatives if one.name != "random sets"]
     rows = [
-        row_of(
+        interval_row(
             index,
             name,
             value,
@@ -124,7 +124,7 @@ def context(record: PortfolioRecord) -> dict[str, Any]:
         "search": search_words(record),
         "comparison": list(comparison_words(record)),
         "noise": noise_words(record),
-        "figure": figure_of("portfolio", portfolio_chart(record)),
+        "figure": figure("portfolio", portfolio_chart(record)),
         "set_name": set_name,
         "big_numbers": _big_numbers(record),
         "census": record.provenance.census,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.audit.slice_words import name_of
 from polyculture.report import words
-from polyculture.report.charts import Chart, row_of
+from polyculture.report.charts import Chart, interval_row
 from polyculture.report.plots import interval_rows
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def shown_slices(found: SlicesRecord) -> list[SliceRecord]:
 def slices_chart(found: SlicesRecord) -> Chart | None:
     """Return systemic failure of the confirmed slices beside what their own rates expect; None without any."""
     rows: list[dict[str, Any]] = [
-        row_of(index, name_of(one), one.systemic_failure, "percent", one.expected)
+        interval_row(index, name_of(one), one.systemic_failure, "percent", one.expected)
         for index, one in enumerate(shown_slices(found))
     ]
     if not rows:

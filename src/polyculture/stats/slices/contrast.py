@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from polyculture.stats.contrasts import contrast
-from polyculture.stats.homogeneity import excess_interval
+from polyculture.stats.excess import excess_interval
 from polyculture.stats.intervals import Estimated, mover_difference
 from polyculture.stats.moments import Moments
 
