@@ -23,6 +23,7 @@ from polyculture.understanding import Understanding
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
 
+    from polyculture.audit.component_table import ComponentTable
     from polyculture.audit.records import AuditRecord, InputFile, Provenance
     from polyculture.readers import Table
     from polyculture.tally import Tally
@@ -215,6 +216,7 @@ def audit(
     noun: str | None = None,
     nulls: Sequence[str] | str = (),
     suspect_keys: bool = False,
+    components: Source | TypeMapping[str, TypeMapping[str, Any]] | IntoFrame | None = None,
     map: Source | None = None,  # noqa: A002 (the word of the shell)
     encoding: str | None = None,
     command: str = "polyculture.audit(...)",
@@ -239,6 +241,9 @@ def audit(
         What the individuals are, in the plural ("applicants"), for the sentences.
     suspect_keys : bool
         Look in a second pass for items on which models share one answer that is not the label.
+    components : path, mapping or frame, optional
+        What the models are made of (vendor, base model, size, date, ...): a CSV whose first column is ``model``, a TOML
+        with a table ``[models."name"]`` a model, ``{model: {component: value}}``, or a frame with a column ``model``.
     nulls : sequence of str, or "all"
         Models of chance to fit beside independence: strata, equicorrelated, rasch, 2pl, factors-1 to factors-3,
         classes-2 to classes-9, permutation, both-margins. The whole ladder takes some seconds.
@@ -273,6 +278,7 @@ def audit(
     for name, value, least in (("min_cell", min_cell, 1), ("seed", seed, 0)):
         if value < least:
             raise UsageError(f"{name}={value} is too small.", hint=f"Give {least} or more.")
+    table = _components(components)
     known: Outcomes | None = None
     inputs: tuple[InputFile, ...] = ()
     if isinstance(source, Tally):
@@ -298,10 +304,18 @@ def audit(
         correction=correction,
         noun=noun or (known.noun if known is not None else "individuals"),
         null_models=(nulls,) if isinstance(nulls, str) else tuple(nulls),
+        component_table=table,
     )
     if suspect_keys:
         record = _with_suspect_keys(record, known, counted, census=census)
     return Audit(record=record, tally=counted, _outcomes=known, _kind=getattr(known, "kind", "polars"))
+
+
+def _components(source: Any) -> ComponentTable | None:
+    """Read the table of components, before the outcomes: a wrong file is refused without waiting."""
+    from polyculture.readers.components import read_components
+
+    return None if source is None else read_components(source)
 
 
 def _with_suspect_keys(record: AuditRecord, known: Outcomes | None, counted: Tally, *, census: bool) -> AuditRecord:

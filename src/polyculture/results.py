@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from polyculture.audit.records import (
         AuditRecord,
         CollectionRecord,
+        ComponentsRecord,
         GapRecord,
         GroupHomogenization,
         GroupRecord,
@@ -240,6 +241,11 @@ class Audit:
     def panel(self) -> PanelRecord | None:
         """The models as a panel that decides by majority; None with fewer than 3 of them."""
         return self.record.panel
+
+    @property
+    def components(self) -> ComponentsRecord | None:
+        """What goes with the likeness of models; None without a table of components."""
+        return self.record.components
 
     @cached_property
     def nulls(self) -> Listing[NullRecord]:

@@ -13,7 +13,6 @@ from polyculture.audit.groups import REPORTED, GroupFigures, known_cells
 from polyculture.audit.outcome import slice_moments
 from polyculture.audit.proportion import SAMPLED, from_estimated, number
 from polyculture.audit.records import Contrast
-from polyculture.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +51,7 @@ def contrasted(view: View, partitions: Sequence[Sequence[GroupFigures]], setting
     """
     contrasts = [_contrasts(view, figures, settings) for figures in partitions]
     compared = {key: contrast for each in contrasts for key, contrast in each.values()}
-    adjusted = dict(zip(compared, _adjusted([c.p_value for c in compared.values()], settings), strict=True))
+    adjusted = dict(zip(compared, settings.corrected([c.p_value for c in compared.values()]), strict=True))
     found = []
     for figures, each in zip(partitions, contrasts, strict=True):
         for place, f in enumerate(figures):
@@ -63,19 +62,6 @@ def contrasted(view: View, partitions: Sequence[Sequence[GroupFigures]], setting
                 record = msgspec.structs.replace(record, contrast=contrast)
             found.append(record)
     return tuple(found)
-
-
-def _adjusted(p_values: Sequence[float | None], settings: Settings) -> list[float | None]:
-    from polyculture.stats.multiplicity import benjamini_hochberg, holm
-
-    corrections = {"bh": benjamini_hochberg, "holm": holm}
-    if settings.correction not in corrections:
-        raise UsageError(
-            f"There is no correction {settings.correction!r}.",
-            hint="Use 'bh' (Benjamini-Hochberg) or 'holm'.",
-        )
-    adjusted = corrections[settings.correction](p_values)
-    return [number(p) for p in adjusted]
 
 
 def _contrasts(

@@ -8,6 +8,17 @@ from __future__ import annotations
 
 import msgspec
 
+from polyculture.audit.components_records import (
+    ComponentRecord,
+    ComponentsRecord,
+    FamilyRecord,
+    RegressionRecord,
+    RegressionTerm,
+    ShareRecord,
+    SharesRecord,
+    WhatIfRecord,
+)
+from polyculture.audit.outcome_record import Outcome
 from polyculture.audit.similarity_records import (
     AgreementRecord,
     CollectionRecord,
@@ -27,7 +38,10 @@ __all__ = [
     "AgreementRecord",
     "AuditRecord",
     "CollectionRecord",
+    "ComponentRecord",
+    "ComponentsRecord",
     "Contrast",
+    "FamilyRecord",
     "GapRecord",
     "GroupHomogenization",
     "GroupModel",
@@ -48,9 +62,14 @@ __all__ = [
     "Provenance",
     "Record",
     "RecourseRow",
+    "RegressionRecord",
+    "RegressionTerm",
+    "ShareRecord",
+    "SharesRecord",
     "Statistic",
     "SuspectKey",
     "SuspectKeysRecord",
+    "WhatIfRecord",
     "undefined",
 ]
 
@@ -117,34 +136,6 @@ class ProfileRow(Record, frozen=True, kw_only=True):
     count: int
     observed: Statistic
     expected: float
-
-
-class Outcome(Record, frozen=True, kw_only=True):
-    """One event (all fail, none fails, or either) observed and as independence would have it.
-
-    ``expected`` is the mean over individuals of the probability under independent failures with the
-    models' own rates, each individual by its own set of models; None only without any individual.
-    ``ratio`` of systemic failure is the individual homogenization H. ``ceiling`` is the largest ratio that
-    these failure rates allow, ``ceiling_share`` is difference / (largest possible difference).
-    ``label_errors`` is the number of events that would have to be label errors before the interval of the
-    difference reaches 0 (0 where it already does). ``p_value`` tests independence given the models' margins,
-    two-sided; ``p_method`` says how. ``label_errors`` is also None where the failure rule compares with no label.
-    """
-
-    count: int
-    individuals: int
-    observed: Statistic
-    expected: float | None
-    expected_interval: Statistic
-    difference: Statistic
-    ratio: Statistic
-    ceiling: float | None
-    ceiling_share: Statistic
-    log10_ratio: Statistic
-    log10_expected: float | None
-    label_errors: int | None
-    p_value: float | None
-    p_method: str
 
 
 class Pattern(Record, frozen=True, kw_only=True):
@@ -336,6 +327,7 @@ class AuditRecord(Record, frozen=True, kw_only=True):
     collection: CollectionRecord | None = None
     panel: PanelRecord | None = None
     suspect_keys: SuspectKeysRecord | None = None
+    components: ComponentsRecord | None = None
     nulls: tuple[NullRecord, ...] = ()
     no_answer: NoAnswerRecord | None = None
     notes: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from polyculture.audit.components import components
 from polyculture.audit.contrasts import contrasted
 from polyculture.audit.gaps import gaps
 from polyculture.audit.group_homogenization import homogenizations
@@ -31,6 +32,7 @@ from polyculture.failure import FailureRule, parse_rule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from polyculture.audit.component_table import ComponentTable
     from polyculture.audit.records import GroupRecord, Provenance
     from polyculture.stats.moments import Event
     from polyculture.tally import Tally
@@ -49,6 +51,7 @@ def run(
     correction: Correction = "bh",
     noun: str = "individuals",
     null_models: Sequence[str] = (),
+    component_table: ComponentTable | None = None,
 ) -> AuditRecord:
     """Audit a Tally: who is failed by all models, against chance, and in which groups.
 
@@ -70,6 +73,8 @@ def run(
         What an individual is called in the headline, in the plural.
     null_models : sequence of str
         Models of chance to fit beside independence, by name ("rasch", "classes-2" ...); "all" is the whole ladder.
+    component_table : ComponentTable, optional
+        What the models are made of; what goes with their likeness is then asked.
 
     Returns
     -------
@@ -80,6 +85,8 @@ def run(
     ------
     UsageError
         If the correction or a model of chance is unknown.
+    InputError
+        If the table of components does not fit the models.
     """
     rule = _rule(provenance)
     settings = Settings(
@@ -92,6 +99,8 @@ def run(
         labels=rule is None or rule.kind not in WITHOUT_LABEL,
     )
     chosen(settings.nulls, tally)  # a wrong name is refused before anything is computed
+    if component_table is not None:
+        component_table.of(tally.models)  # the same
     if rule is not None and not provenance.failure_rule_in_words:
         provenance = msgspec.structs.replace(provenance, failure_rule_in_words=rule.in_words())
     everyone, view = View(tally), headline_view(tally)
@@ -106,6 +115,7 @@ def run(
     crossed, by_column = homogenizations(view, everyone, settings)
     by_model, too_little = models(tally, settings), judged_too_little(tally)
     similar = similarity(everyone)
+    together = collection(everyone, similar, settings)
     return AuditRecord(
         provenance=provenance,
         headline=headline(
@@ -134,8 +144,15 @@ def run(
         group_homogenization_by_column=by_column,
         gaps=gaps(view, everyone, settings),
         pairs=pairs(similar, settings),
-        collection=collection(everyone, similar, settings),
+        collection=together,
         panel=panel(similar, settings),
+        components=components(
+            everyone,
+            similar,
+            component_table,
+            settings,
+            duplicates=() if together is None else together.near_duplicates,
+        ),
         nulls=nulls(view, measured[0], settings),
         no_answer=no_answer(tally, settings),
         notes=notes(

@@ -31,6 +31,10 @@ def audit(
         str,
         option(OTHER, "Models of chance beside independence: all, or names such as rasch,2pl,factors-1,classes-2."),
     ] = "",
+    components: Annotated[
+        str | None,
+        option(OTHER, 'Table of what the models are made of: CSV (model,vendor,...) or TOML ([models."name"]).'),
+    ] = None,
     noun: Annotated[str | None, option(OTHER, "What the individuals are, in the plural: applicants.")] = None,
     json: Annotated[
         str | None, option(OUTPUT, "Write the audit as JSON; - is standard output.", allow_leading_hyphen=True)
@@ -58,7 +62,7 @@ def audit(
     )
     sources = inputs.named(source)
     mapping = columns.mapping()
-    targets.check(sources)
+    targets.check([*sources, *([] if components is None else [components])])
     if html is not None and not dry_run:
         from polyculture.report.vega import warm_up
 
@@ -77,6 +81,7 @@ def audit(
             suspect_keys=suspect_keys is not None,
             correction=correction,
             noun=noun,
+            components=components,
             nulls=[name.strip() for name in nulls.split(",") if name.strip()],
             command=inputs.command_line(),
             encoding=columns.encoding,
