@@ -64,7 +64,7 @@ def families(
             notes.append(f"{single} of {len(members)} families by {component.name} are of one model, and not listed.")
     if records and not view.tally.exact:
         notes.append(
-            f"Families rest on a sample of {view.merged.rows.individuals:,} individuals; their counts are of the sample."
+            f"Families rest on a sample of {view.merged.rows.individuals:,} individuals, and counts are of the sample."
         )
     return tuple(records), tuple(notes)
 

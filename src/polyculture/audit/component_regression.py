@@ -1,4 +1,4 @@
-"""All components together: the regression of likeness on what models share and how accurate they are, and the shares."""
+"""All components together: likeness of pairs regressed on what models share and how accurate they are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec.structs import replace
 
-from polyculture.audit.components_records import RegressionRecord, RegressionTerm, ShareRecord, SharesRecord
+from polyculture.audit.component_pairs import (
+    FEWEST_REGRESSED,
+    NO_PAIRS,
+    QAP,
+    column_of,
+    over_models,
+    permutations,
+    rates_of,
+    usable,
+)
+from polyculture.audit.components_records import RegressionRecord, RegressionTerm
 from polyculture.audit.proportion import number
 from polyculture.audit.statistic import Statistic, undefined
 
@@ -23,15 +33,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-FEWEST_MODELS = 10
-FEWEST_LEVELS = 5
 ENOUGH_FOR_SANDWICH = 100
 INSEPARABLE = 0.9
-VALUE_FUNCTION = (
-    "what the mean error consistency of pairs would be lower by, in the regression on a set of components and the "
-    "two accuracies, if no two models shared any of them; over the mean error consistency"
-)
-NULL = "no two models share any of the components (value 0)"
 SANDWICH = "dyadic-robust sandwich (Aronow, Samii and Assenova), t with models - 1 degrees of freedom"
 
 
@@ -67,14 +70,13 @@ class Design:
 
 def design_of(found: Sequence[Component], similar: Similarity) -> Design | str:
     """Return what is regressed, or the reason why nothing can be."""
-    from polyculture.audit.components import column_of, usable
     from polyculture.stats.components import Dyads, accuracies
 
     excluded: dict[str, str] = {}
     for component in found:
         known, everyone = len(usable(component, similar)), len(similar.models)
-        if known < FEWEST_MODELS:
-            excluded[component.name] = f"the value of only {known} models is known; {FEWEST_MODELS} are needed"
+        if known < FEWEST_REGRESSED:
+            excluded[component.name] = f"the value of only {known} models is known; {FEWEST_REGRESSED} are needed"
         elif 2 * known < everyone:  # the others would be lost to all components
             excluded[component.name] = f"known of only {known} of {everyone} models, fewer than half"
     chosen = [component for component in found if component.name not in excluded]
@@ -82,8 +84,8 @@ def design_of(found: Sequence[Component], similar: Similarity) -> Design | str:
         if not chosen:
             return next(iter(excluded.values()), "there is no component")
         models = sorted(set.intersection(*(set(usable(component, similar)) for component in chosen)))
-        if len(models) < FEWEST_MODELS:
-            return f"every value of only {len(models)} models is known; {FEWEST_MODELS} are needed"
+        if len(models) < FEWEST_REGRESSED:
+            return f"every value of only {len(models)} models is known; {FEWEST_REGRESSED} are needed"
         dyads = Dyads.of(similar.pairs.kappa.value[np.ix_(models, models)])
         columns = [column_of(component, models, dyads) for component in chosen]
         flat = [one for one, column in zip(chosen, columns, strict=True) if np.ptp(column[dyads.known]) <= 0]
@@ -94,13 +96,6 @@ def design_of(found: Sequence[Component], similar: Similarity) -> Design | str:
             chosen.remove(component)
     terms = _merged(chosen, columns, dyads)
     return Design(models, dyads, accuracies(rates_of(similar)[models], dyads), terms, excluded)
-
-
-def rates_of(similar: Similarity) -> Floats:
-    """Return the failure rate of each model, (k,); 0 where it judged nobody."""
-    cells = similar.pairs.cells
-    judged = np.diag(cells.n)
-    return np.divide(np.diag(cells.both), judged, out=np.zeros(len(judged)), where=judged > 0)
 
 
 def _merged(chosen: Sequence[Component], columns: Sequence[Floats], dyads: Dyads) -> tuple[Term, ...]:
@@ -139,8 +134,6 @@ def regression(found: Sequence[Component], similar: Similarity | None, settings:
     RegressionRecord
         Terms whose coefficient does not exist say why; with too few models it has no terms, and a reason.
     """
-    from polyculture.audit.components import NO_PAIRS
-
     design = NO_PAIRS if similar is None else design_of(found, similar)
     if isinstance(design, str) or similar is None:
         return RegressionRecord(models=0, pairs=0, left_out=(), terms=(), accuracies="", reason=str(design))
@@ -173,7 +166,6 @@ def regression(found: Sequence[Component], similar: Similarity | None, settings:
 
 
 def _term(place: int, design: Design, fitted: Fit, settings: Settings) -> RegressionTerm:
-    from polyculture.audit.components import QAP, over_models, permutations
     from polyculture.stats.components import qap
 
     term = design.terms[place]
@@ -232,93 +224,3 @@ def _sandwich(value: float, variance: float, models: int) -> Statistic:
         method=SANDWICH,
         **({"reason": warning} if warning else {}),
     )
-
-
-def shares(found: Sequence[Component], similar: Similarity | None) -> SharesRecord:
-    """Share out the likeness beyond chance over the components.
-
-    Parameters
-    ----------
-    found : sequence of Component
-        The components of the models.
-    similar : Similarity or None
-        The pairs.
-
-    Returns
-    -------
-    SharesRecord
-        A share is undefined with its reason with fewer than 10 models or 5 levels, and for numbers and dates, which
-        have no state of sharing nothing; such components are held constant instead.
-    """
-    from polyculture.audit.components import NO_PAIRS
-
-    design = NO_PAIRS if similar is None else design_of(found, similar)
-    if isinstance(design, str):
-        none = undefined(design)
-        every = tuple(ShareRecord(name=one.name, components=(one.name,), share=none) for one in found)
-        return SharesRecord(value_function=VALUE_FUNCTION, null=NULL, excess=none, shares=every, rest=none)
-    refused = {term.name: _no_share(term, design) for term in design.terms}
-    players = [term for term in design.terms if not refused[term.name]]
-    constant = [term.column for term in design.terms if refused[term.name]]
-    values, excess, rest = _shapley(design, players, constant)
-    records = [
-        ShareRecord(
-            name=term.name,
-            components=tuple(one.name for one in term.components),
-            share=values.get(term.name) or undefined(refused[term.name]),
-        )
-        for term in design.terms
-    ]
-    records += [
-        ShareRecord(name=name, components=(name,), share=undefined(why)) for name, why in design.excluded.items()
-    ]
-    return SharesRecord(
-        value_function=VALUE_FUNCTION,
-        null=NULL,
-        excess=excess,
-        shares=tuple(records),
-        rest=rest,
-    )
-
-
-def _no_share(term: Term, design: Design) -> str:
-    for component in term.components:
-        if component.kind != "category":
-            return f"a {component.kind} has no state of sharing nothing; it is held constant"
-        levels = {component.values[model] for model in design.models}
-        if len(levels) < FEWEST_LEVELS:
-            return f"only {len(levels)} levels; a share needs {FEWEST_LEVELS}. It is held constant"
-    return ""
-
-
-def _shapley(
-    design: Design, players: Sequence[Term], constant: Sequence[Floats]
-) -> tuple[dict[str, Statistic], Statistic, Statistic]:
-    """Return the share of each term by name, what is shared out, and the share that is left."""
-    from polyculture.audit.components import JACKKNIFE, over_models
-    from polyculture.stats.components import MOST_PLAYERS, fit, shapley_shares
-
-    dyads = design.dyads
-    mean = fit(dyads, np.ones((len(dyads.one), 1)))
-    excess = over_models(float(mean.coefficients[0]), mean.without, (-1.0, 1.0))
-    why = "" if players else "no component has shares"
-    if len(players) > MOST_PLAYERS:
-        why = f"more than {MOST_PLAYERS} components: merge some of them"
-    elif excess.value is None or excess.low is None or excess.low <= 0:
-        why = "the mean error consistency is not above 0 beyond doubt, so that there is nothing to share out"
-    if why:
-        none = undefined(why)
-        return {term.name: none for term in players}, excess, none
-    covariates = np.column_stack([design.accuracies, *constant])
-    found = shapley_shares(dyads, np.column_stack([term.column for term in players]), covariates)
-
-    def one(value: float, low: float, high: float) -> Statistic:
-        if not low < high:
-            return Statistic(value=value, reason="no interval: a component rests on one model")
-        return Statistic(value=value, low=low, high=high, method=JACKKNIFE)
-
-    named = {
-        term.name: one(float(found.share[at]), float(found.low[at]), float(found.high[at]))
-        for at, term in enumerate(players)
-    }
-    return named, excess, one(found.rest, found.rest_low, found.rest_high)

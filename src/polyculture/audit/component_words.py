@@ -89,7 +89,7 @@ def _or(names: Sequence[str]) -> str:
     return listed(names) if len(names) < 2 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-def what_if_sentence(
+def what_if_sentence(  # noqa: PLR0917
     component: str, families: int, noun: str, observed: Statistic, from_all: Statistic, difference: Statistic
 ) -> str:
     """Say what would be expected if individuals faced one model of each family.

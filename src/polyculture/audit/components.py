@@ -9,12 +9,23 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from polyculture.audit.component_families import families, what_if
-from polyculture.audit.component_regression import FEWEST_MODELS as FEWEST_REGRESSED
-from polyculture.audit.component_regression import rates_of, regression, shares
+from polyculture.audit.component_pairs import (
+    FEWEST_COMPARED,
+    FEWEST_REGRESSED,
+    JACKKNIFE,
+    NO_PAIRS,
+    QAP,
+    over_models,
+    pairs_of,
+    permutations,
+    rates_of,
+    usable,
+)
+from polyculture.audit.component_regression import regression
+from polyculture.audit.component_shares import shares
 from polyculture.audit.component_words import sentence
 from polyculture.audit.components_records import ComponentRecord, ComponentsRecord
 from polyculture.audit.proportion import number
@@ -32,15 +43,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-FEWEST_MODELS = 6  # with fewer, permuting models gives too few arrangements
-FEWEST_DRAWS = 999
-QAP = "models permuted (QAP)"
-JACKKNIFE = "jackknife over models"
 RESPONSE = "error consistency (kappa)"
-NO_PAIRS = "pairs are not computed for more than 1,000 models"
 _FIGURES = ("within", "between", "difference", "correlation", "at_like_accuracies")
-ONE_MODEL = "rests on one model: without it there is nothing to compare"
-NO_VARIATION = "the data show no variation, so that an interval would have no width"
 
 
 def components(
@@ -115,37 +119,6 @@ def _spare(duplicates: Sequence[NearDuplicate]) -> list[str]:
     return list(spare)
 
 
-def permutations(tests: int) -> int:
-    """Return how many draws a test needs whose p-value is corrected for the number of tests."""
-    return max(FEWEST_DRAWS, 20 * tests)
-
-
-def pairs_of(component: Component, models: Sequence[int], similar: Similarity) -> tuple[Dyads, Floats]:
-    """Return the pairs of some models with their error consistency, and whether (or how closely) they share."""
-    from polyculture.stats.components import Dyads
-
-    dyads = Dyads.of(similar.pairs.kappa.value[np.ix_(models, models)])
-    return dyads, column_of(component, models, dyads)
-
-
-def column_of(component: Component, models: Sequence[int], dyads: Dyads) -> Floats:
-    """Return whether each pair shares a component: 1 or 0, and between 0 and 1 how close numbers and dates are."""
-    from polyculture.stats.components import closeness, sharing
-
-    values = [component.values[model] for model in models]
-    if component.kind != "category":
-        return closeness(np.array(values, dtype=np.float64), dyads)
-    levels = {level: code for code, level in enumerate(component.levels)}
-    return sharing(np.array([-1 if value is None else levels[value] for value in values], dtype=np.int64), dyads)
-
-
-def usable(component: Component, similar: Similarity) -> list[int]:
-    """Return the models whose value is known and that have a defined error consistency with some other."""
-    defined = np.isfinite(similar.pairs.kappa.value)
-    np.fill_diagonal(defined, val=False)
-    return [j for j, known in enumerate(component.known) if known and defined[j].any()]
-
-
 def _compared(
     component: Component,
     models: Sequence[str],
@@ -157,6 +130,7 @@ def _compared(
 ) -> ComponentRecord:
     unknown = tuple(model for model, known in zip(models, component.known, strict=True) if not known)
     category = component.kind == "category"
+    none = undefined(NO_PAIRS)
     record = ComponentRecord(
         name=component.name,
         kind=component.kind,
@@ -166,7 +140,11 @@ def _compared(
         unknown=unknown,
         pairs_within=0,
         pairs_between=0,
-        **dict.fromkeys(_FIGURES, undefined(NO_PAIRS)),
+        within=none,
+        between=none,
+        difference=none,
+        correlation=none,
+        at_like_accuracies=none,
     )
     if similar is None:
         return record
@@ -201,8 +179,8 @@ def _compared(
 
 
 def _untestable(component: Component, models: int, column: Floats) -> str:
-    if models < FEWEST_MODELS:
-        return f"the value of only {models} models is known; at least {FEWEST_MODELS} are needed"
+    if models < FEWEST_COMPARED:
+        return f"the value of only {models} models is known; at least {FEWEST_COMPARED} are needed"
     if component.kind != "category":
         return "all models have the same value" if len(component.levels) < 2 else ""
     if not (column > 0).any():
@@ -237,9 +215,8 @@ def _correlation(dyads: Dyads, column: Floats) -> Statistic:
     if np.isnan(value):
         return undefined("likeness does not vary")
     edge = 1.0 - 1e-12
-    found = over_models(
-        float(np.arctanh(np.clip(value, -edge, edge))), np.arctanh(np.clip(without, -edge, edge))[:, None]
-    )
+    here, without = (np.arctanh(np.clip(one, -edge, edge)) for one in (value, without))
+    found = over_models(float(here), without[:, None])
     if found.low is None or found.high is None:
         return Statistic(value=value, reason=found.reason)
     return Statistic(
@@ -269,20 +246,6 @@ def _at_like_accuracies(  # noqa: PLR0917
         "at_like_accuracies": over_models(value, found.without[:, -1:]),
         "at_like_accuracies_p_value": number(tested.p_value),
     }
-
-
-def over_models(value: float, without: Floats, bounds: tuple[float, float] = (-np.inf, np.inf)) -> Statistic:
-    """Return a figure with its jackknife interval; ``without`` (n, 1) is the figure without each model."""
-    from polyculture.stats.components import jackknife_variance
-    from polyculture.stats.intervals import quantile
-
-    if np.isnan(without).any():
-        return Statistic(value=value, reason=ONE_MODEL)
-    half = quantile(clusters=len(without)) * float(np.sqrt(jackknife_variance(without)[0]))
-    low, high = max(value - half, bounds[0]), min(value + half, bounds[1])
-    if not low < high:
-        return Statistic(value=value, reason=NO_VARIATION)
-    return Statistic(value=value, low=low, high=high, method=JACKKNIFE, reason=UNSET)
 
 
 def _without(component: Component, kept: list[int], similar: Similarity) -> float | None:

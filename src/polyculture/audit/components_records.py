@@ -20,11 +20,11 @@ __all__ = [
 class ComponentRecord(Record, frozen=True, kw_only=True):
     """Likeness of pairs of models that share one component, against pairs that do not; nothing else held constant.
 
-    ``kind`` is "category" (same or different) or "number" or "date" (``within`` and ``between`` are then undefined,
-    and ``correlation`` is with closeness, which ``scale`` names). ``unknown`` are models whose value is not known: their
-    pairs take no part. ``correlation`` is of likeness with sharing or closeness over pairs; ``p_value`` tests it by
-    permuting models, ``p_adjusted`` is corrected over all components. ``at_like_accuracies`` is the coefficient of this
-    component alone in a regression on it and the accuracies of both models. ``without_near_duplicates`` is the difference (of
+    ``kind`` is "category" (same or different), or "number" or "date": ``within`` and ``between`` are then undefined,
+    and ``correlation`` is with closeness, by ``scale``. Pairs of ``unknown`` models, whose value is not known, take no
+    part. ``correlation`` is of likeness with sharing or closeness over pairs; ``p_value`` tests it by permuting models,
+    and ``p_adjusted`` is corrected over all components. ``at_like_accuracies`` is the coefficient of this component
+    alone in a regression on it and the accuracies of both models. ``without_near_duplicates`` is the difference (of
     numbers and dates the correlation) without one model of each near-duplicate pair.
     """
 
@@ -53,8 +53,9 @@ class RegressionTerm(Record, frozen=True, kw_only=True):
     """One component in the regression: ``components`` holds several where they could not be told apart.
 
     ``coefficient`` is the difference in likeness between pairs that share it and pairs that do not (numbers and dates:
-    between equal values and the two farthest apart), all other terms held constant; its interval is a jackknife
-    over models. ``kind`` is "category" where any of ``components`` is one. ``sandwich`` is the same number with the dyadic-robust interval of Aronow and others.
+    between equal values and the two farthest apart), all other terms held constant; its interval is a jackknife over
+    models. ``sandwich`` is the same number with the dyadic-robust interval of Aronow and others. ``kind`` is "category"
+    where any of ``components`` is one.
     """
 
     name: str

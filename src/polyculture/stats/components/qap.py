@@ -1,4 +1,4 @@
-"""Tests by permuting models: does likeness go with a column of pairs, beyond what other columns account for?
+"""Tests by permuting models, whether likeness goes with a column of pairs beyond what other columns tell.
 
 Models are permuted, never pairs: the pairs of one model move together (quadratic assignment procedure, QAP).
 """
@@ -82,7 +82,8 @@ def qap(dyads: Dyads, column: Floats, covariates: Floats, rng: Generator, permut
         sums = values @ against
         rest = np.einsum("bd,bd->b", values, values) - (sums[:, 1:] ** 2).sum(axis=1)
         full = np.zeros(len(values))
-        return np.divide(sums[:, 0], np.sqrt(np.maximum(rest, 0.0)), out=full, where=rest > _TINY * rest.max(initial=0))
+        some = rest > _TINY * rest.max(initial=0)
+        return np.asarray(np.divide(sums[:, 0], np.sqrt(np.maximum(rest, 0.0)), out=full, where=some))
 
     flat = moved.ravel()
     here = moved[one, other][None, :]

@@ -87,7 +87,9 @@ def shapley_shares(dyads: Dyads, shared: Floats, covariates: Floats) -> Shares:
     half = quantile(clusters=dyads.models) * np.sqrt(jackknife_variance(figures[1:]))
     value, low, high = figures[0], figures[0] - half, figures[0] + half
     return Shares(
-        *(float(one[0]) for one in (value, low, high)),
+        excess=float(value[0]),
+        excess_low=float(low[0]),
+        excess_high=float(high[0]),
         share=value[1:-1],
         low=low[1:-1],
         high=high[1:-1],

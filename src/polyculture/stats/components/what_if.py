@@ -108,17 +108,19 @@ def _products(fails: Floats, silent: Floats, least: int) -> tuple[Floats, Floats
 
     Both with at least ``least`` judgements among the drawn models: those with fewer are taken off the products.
     """
-    judged = 1.0 - silent
-    happened, counted = np.prod(fails + silent, axis=1), np.ones(len(fails))
-    for parts, total in ((fails, happened), (judged, counted)):
-        few = np.zeros((len(fails), least))
-        few[:, 0] = 1.0
-        for family in range(parts.shape[1]):
-            shifted = np.zeros_like(few)
-            shifted[:, 1:] = few[:, :-1] * parts[:, family, None]
-            few = few * silent[:, family, None] + shifted
-        total -= few.sum(axis=1)
-    return np.maximum(happened, 0.0), np.maximum(counted, 0.0)
+    happened = np.prod(fails + silent, axis=1) - _few(fails, silent, least)
+    return np.maximum(happened, 0.0), np.maximum(1.0 - _few(1.0 - silent, silent, least), 0.0)
+
+
+def _few(parts: Floats, silent: Floats, least: int) -> Floats:
+    """Return the chance of fewer than ``least`` draws of a kind and otherwise silent ones; (P, L) -> (P,)."""
+    few = np.zeros((len(parts), least))
+    few[:, 0] = 1.0
+    for family in range(parts.shape[1]):
+        shifted = np.zeros_like(few)
+        shifted[:, 1:] = few[:, :-1] * parts[:, family, None]
+        few = few * silent[:, family, None] + shifted
+    return np.asarray(few.sum(axis=1))
 
 
 def _random(rows: Rows, inside: np.ndarray, drawn: int, least: int) -> tuple[Floats, Floats]:
