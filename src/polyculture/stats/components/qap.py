@@ -6,9 +6,11 @@ Models are permuted, never pairs: the pairs of one model move together (quadrati
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from polyculture.stats._rows import Floats
 from polyculture.stats.components.dyads import Dyads
@@ -17,6 +19,7 @@ __all__ = ["Permuted", "qap"]
 
 _CELLS = 1 << 21  # permuted values held at a time
 _TINY = 1e-12
+_MANY = 128  # models
 
 
 @dataclass(frozen=True)
@@ -66,38 +69,63 @@ def qap(dyads: Dyads, column: Floats, covariates: Floats, rng: Generator, permut
     >>> found.p_value < 0.1, found.permutations
     (True, 999)
     """
-    known, n = dyads.known, dyads.models
+    known = dyads.known
     basis = _basis(covariates[known])
-    left_out, *_ = np.linalg.lstsq(covariates[known], column[known], rcond=None)
-    moved = dyads.square(column - covariates @ left_out)
     response = dyads.response[known] - basis @ (basis.T @ dyads.response[known])
     size = float(response @ response)
     if size <= _TINY * max(float(dyads.response[known] @ dyads.response[known]), _TINY):
         return Permuted(float("nan"), float("nan"), 0)
-    one, other = dyads.one[known], dyads.other[known]
-    against = np.column_stack([response / np.sqrt(size), basis])
+    left_out, *_ = np.linalg.lstsq(covariates[known], column[known], rcond=None)
+    residual = column - covariates @ left_out
+    if float(residual[known] @ residual[known]) <= _TINY * max(float(column[known] @ column[known]), _TINY):
+        return Permuted(float("nan"), float("nan"), 0)
+    statistic = _Correlations(dyads, np.column_stack([response / np.sqrt(size), basis]))
+    moved = dyads.square(residual).astype(_precision(dyads.models))
+    observed = float(statistic(moved[None])[0])
+    extreme, batch = 0, max(1, _CELLS // moved.size)
+    for start in range(0, permutations, batch):
+        drawn = (rng.permutation(dyads.models) for _ in range(min(batch, permutations - start)))
+        found = statistic(np.stack([moved.take(order, axis=0).take(order, axis=1) for order in drawn]))
+        # Equal arrangements differ in the last digits only.
+        extreme += int(np.count_nonzero(np.abs(found) >= abs(observed) - 10 * np.finfo(moved.dtype).eps))
+    return Permuted(observed, (1 + extreme) / (1 + permutations), permutations)
 
-    def correlations(values: Floats) -> Floats:
-        """Return partial correlations of rows of permuted residuals, (B, D) -> (B,)."""
-        sums = values @ against
-        rest = np.einsum("bd,bd->b", values, values) - (sums[:, 1:] ** 2).sum(axis=1)
-        full = np.zeros(len(values))
-        some = rest > _TINY * rest.max(initial=0)
+
+class _Correlations:
+    """Partial correlations of many arrangements of one column with the response: (B, n, n) -> (B,).
+
+    Parameters
+    ----------
+    dyads : Dyads
+        The pairs.
+    against : (K, 1 + q) float64
+        Over the K pairs with a response: its residual, of length 1, and an orthonormal basis of the covariates.
+    """
+
+    def __init__(self, dyads: Dyads, against: Floats) -> None:
+        known = dyads.known
+        n = dyads.models
+        self._against = np.zeros((n * n, against.shape[1]), dtype=_precision(n))
+        self._place = dyads.one[known] * n + dyads.other[known]
+        self._against[self._place] = against
+        self._complete = bool(known.all())
+
+    def __call__(self, arranged: NDArray[np.floating[Any]]) -> Floats:
+        flat = arranged.reshape(len(arranged), -1)
+        sums = (flat @ self._against).astype(np.float64)
+        if self._complete:  # then the squares are the same whatever the arrangement
+            squares = np.full(len(flat), float((flat[0] ** 2).sum(dtype=np.float64)) / 2)
+        else:
+            squares = (flat[:, self._place] ** 2).sum(axis=1, dtype=np.float64)
+        rest = squares - (sums[:, 1:] ** 2).sum(axis=1)
+        full = np.zeros(len(flat))
+        some = rest > _TINY * squares
         return np.asarray(np.divide(sums[:, 0], np.sqrt(np.maximum(rest, 0.0)), out=full, where=some))
 
-    flat = moved.ravel()
-    here = moved[one, other][None, :]
-    if float((here**2).sum()) <= _TINY * max(float((column[known] ** 2).sum()), _TINY):
-        return Permuted(float("nan"), float("nan"), 0)
-    observed = float(correlations(here)[0])
-    batch = max(1, _CELLS // max(len(one), 1))
-    extreme = 0
-    for start in range(0, permutations, batch):
-        orders = rng.permuted(np.tile(np.arange(n), (min(batch, permutations - start), 1)), axis=1)
-        drawn = correlations(flat[orders[:, one] * n + orders[:, other]])
-        # Equal arrangements differ in the last digits only.
-        extreme += int(np.count_nonzero(np.abs(drawn) >= abs(observed) - 1e-9))
-    return Permuted(observed, (1 + extreme) / (1 + permutations), permutations)
+
+def _precision(models: int) -> type[np.floating[Any]]:
+    """Return the type of permuted values: among many models single precision is twice as fast and tells all apart."""
+    return np.float32 if models > _MANY else np.float64
 
 
 def _basis(covariates: Floats) -> Floats:

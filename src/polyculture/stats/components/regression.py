@@ -110,8 +110,14 @@ def dyadic_covariance(dyads: Dyads, columns: Floats, residual: Floats) -> Floats
 def without_each_model(dyads: Dyads, columns: Floats) -> Floats:
     """Return the coefficients without the pairs of each model, (n, p)."""
     gram, moment = grams_without(dyads, columns)
+    scale = np.sqrt(np.maximum(np.einsum("npp->np", gram), 0.0))
+    unit = np.where(scale > 0, scale, 1.0)
+    normed = gram / (unit[:, :, None] * unit[:, None, :])
     found = np.full((dyads.models, columns.shape[1]), np.nan)
-    for model in range(dyads.models):
+    regular = np.linalg.eigvalsh(normed)[:, 0] > _SINGULAR
+    solved = np.linalg.solve(normed[regular], (moment / unit)[regular][:, :, None])
+    found[regular] = solved[:, :, 0] / unit[regular]
+    for model in np.flatnonzero(~regular):
         found[model] = _solved(gram[model], moment[model])
     return found
 
