@@ -15,7 +15,7 @@ __all__ = ["sentence", "what_if_sentence"]
 _LEVEL = 0.05
 _MOST_NAMED = 3
 
-Figure = tuple[str, str, Statistic, float | None]  # name, kind, its number, corrected p
+Figure = tuple[str, str, Statistic, float | None, str]  # name, kind, its number, corrected p, what the number is
 
 
 def sentence(compared: Sequence[ComponentRecord], together: RegressionRecord) -> str:
@@ -39,7 +39,9 @@ def sentence(compared: Sequence[ComponentRecord], together: RegressionRecord) ->
     alone = [one for one in compared if one.p_adjusted is not None]
     if alone:
         figures = [
-            (one.name, one.kind, one.difference if one.kind == "category" else one.correlation, one.p_adjusted)
+            (one.name, one.kind, one.difference, one.p_adjusted, "kappa")
+            if one.kind == "category"
+            else (one.name, one.kind, one.correlation, one.p_adjusted, "correlation")
             for one in alone
             if _found(one.p_adjusted)
         ]
@@ -74,11 +76,11 @@ def _said(found: Sequence[Figure], tested: Sequence[str], held: str) -> str:
 
 
 def _phrase(one: Figure) -> str:
-    name, kind, value, p = one
+    name, kind, value, p, what = one
     ends = interval(value, "number")
     size = f"{'+' if _sign(value) > 0 else ''}{number(value, 'number')}"
     verb = "share" if kind == "category" else "lie close in"
-    return f"{verb} {name} ({size}{f', {ends}' if ends else ''}; corrected p {p_value(p)})"
+    return f"{verb} {name} ({what} {size}{f', {ends}' if ends else ''}; corrected p {p_value(p)})"
 
 
 def _sign(value: Statistic) -> int:

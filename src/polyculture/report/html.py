@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["html", "repr_html"]
 
+MOST_UNSEARCHED = 25  # rows of families without a search field above them
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -40,11 +41,19 @@ def html(record: AuditRecord) -> str:
     """
     context = sections.context(record)
     searched = context["pair_tables"] is not None and bool(context["pair_tables"].every)
+    searched = searched or (record.components is not None and len(record.components.families) > MOST_UNSEARCHED)
     script = _text("filter.js") if searched else ""
     page: str = (
         _environment()
         .get_template("report.html.jinja")
-        .render(record=record, style=_text("report.css"), script=script, script_hash=_hash(script), **context)
+        .render(
+            record=record,
+            style=_text("report.css"),
+            script=script,
+            script_hash=_hash(script),
+            most_unsearched=MOST_UNSEARCHED,
+            **context,
+        )
     )
     return page
 

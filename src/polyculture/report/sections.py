@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from polyculture.audit.records import AuditRecord, GapRecord, GroupRecord, Outcome, ProfileRow
-from polyculture.report import charts, heatmap, ladder, similarity, words
+from polyculture.report import charts, components, heatmap, ladder, similarity, words
 from polyculture.report.panel import majority_words
 from polyculture.report.vega import svg
 
@@ -88,6 +88,10 @@ def context(record: AuditRecord) -> dict[str, Any]:
         "heat": heatmap.heat,
         "ladder": _ladder(record),
         **similarity.context(record),
+        **components.context(record),
+        "component_figure": None
+        if record.components is None
+        else _figure("components", components.components_chart(record.components.components)),
         "majority_words": "" if record.panel is None else majority_words(record.panel, record.noun),
     }
 
@@ -118,6 +122,7 @@ def _contents(record: AuditRecord) -> Iterable[tuple[str, str]]:
         (record.collection is not None, "collection", "How alike the models are"),
         (record.panel is not None, "panel", "As a panel that decides by majority"),
         (record.pairs, "pairs", "Pairs of models"),
+        (record.components is not None, "components", "What goes with likeness"),
         (record.suspect_keys is not None, "suspect-keys", "Labels to look at again"),
         (record.nulls, "nulls", "Models of chance"),
         (record.no_answer is not None, "no-answer", "No answer, read both ways"),
