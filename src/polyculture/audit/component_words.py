@@ -33,7 +33,9 @@ def sentence(compared: Sequence[ComponentRecord], together: RegressionRecord) ->
         held = "accuracies and other components held constant" if len(tested) > 1 else "accuracies held constant"
         names = [term.name for term in tested]
         found = [
-            (term.name, term.kind, term.coefficient, term.p_adjusted) for term in tested if _found(term.p_adjusted)
+            (term.name, term.kind, term.coefficient, term.p_adjusted, "kappa")
+            for term in tested
+            if _found(term.p_adjusted)
         ]
         return _said(found, names, held)
     alone = [one for one in compared if one.p_adjusted is not None]
