@@ -19,8 +19,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from polyculture.stats._rows import make_rows
-from polyculture.stats.components import Dyads, fit, qap, shapley_shares, sharing
-from polyculture.stats.components.regression import jackknife_variance
+from polyculture.stats.components import Dyads, accuracies, fit, jackknife_variance, qap, shapley_shares, sharing
 from polyculture.stats.intervals import quantile
 from polyculture.stats.similarity import cells_of
 from polyculture.stats.similarity.error_consistency import kappa, kappa_of
@@ -28,8 +27,9 @@ from polyculture.stats.similarity.error_consistency import kappa, kappa_of
 SEED = 20261130
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "components.md"
 MARKS = ("<!-- study -->", "<!-- /study -->")
-INDIVIDUALS = 1000
+INDIVIDUALS = 4000
 PERMUTATIONS = 199
+LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,19 @@ class Cell:
     """One kind of ecosystem: k models, the latent correlation that sharing adds, and how the components lie."""
 
     k: int
-    shared: float  # by the first component
-    second: float  # by the second component
+    first: float  # added by sharing the first component
+    second: float  # added by sharing the second
     layout: str  # "random", "by accuracy" (the second follows the failure rates), "associated" (with the first)
 
     def key(self) -> str:
         """Return a name of the cell."""
-        return f"{self.k}/{self.shared:g}/{self.second:g}/{self.layout}"
+        return f"{self.k}/{self.first:g}/{self.second:g}/{self.layout}"
+
+    def words(self) -> str:
+        """Return what kind of ecosystem it is."""
+        shared = {(False, False): "nothing shared", (True, False): "the first shared", (True, True): "both shared"}
+        lies = {"random": "", "by accuracy": "; the second follows accuracy", "associated": "; the second goes with it"}
+        return shared[self.first > 0, self.second > 0] + lies[self.layout]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +64,8 @@ class Models:
 
 def grid() -> list[Cell]:
     """Return all cells."""
-    none = [Cell(k, 0.0, 0.0, layout) for k in (10, 12, 24, 43) for layout in ("random", "by accuracy")]
-    one = [Cell(k, 0.2, 0.0, layout) for k in (12, 24, 43) for layout in ("random", "associated")]
+    none = [Cell(k, 0.0, 0.0, layout) for layout in ("random", "by accuracy") for k in (10, 12, 24, 43, 100)]
+    one = [Cell(k, 0.2, 0.0, layout) for layout in ("random", "associated") for k in (12, 24, 43)]
     return [*none, *one, *(Cell(k, 0.2, 0.1, "random") for k in (12, 24, 43, 100))]
 
 
@@ -80,16 +86,16 @@ def draw_failures(cell: Cell, models: Models, rng: np.random.Generator) -> np.nd
     """Draw who fails whom, (N, k)."""
     k = len(models.rates)
     noise = rng.normal(size=(INDIVIDUALS, 1)) * models.loadings
-    for levels, size in ((models.first, cell.shared), (models.second, cell.second)):
+    for levels, size in ((models.first, cell.first), (models.second, cell.second)):
         noise = noise + np.sqrt(size) * rng.normal(size=(INDIVIDUALS, 6))[:, levels]
-    rest = 1.0 - models.loadings**2 - cell.shared - cell.second
+    rest = 1.0 - models.loadings**2 - cell.first - cell.second
     return (noise + rng.normal(size=(INDIVIDUALS, k)) * np.sqrt(rest)) < ndtri(models.rates)
 
 
 def true_kappa(cell: Cell, models: Models) -> np.ndarray:
     """Return error consistency of the law itself, (k, k), by Gauss-Hermite integration."""
     rho = np.outer(models.loadings, models.loadings)
-    rho = rho + cell.shared * (models.first[:, None] == models.first)
+    rho = rho + cell.first * (models.first[:, None] == models.first)
     rho = np.clip(rho + cell.second * (models.second[:, None] == models.second), 0.0, 0.999)
     nodes, weights = np.polynomial.hermite_e.hermegauss(30)
     q, both = ndtri(models.rates), np.zeros_like(rho)
@@ -100,13 +106,6 @@ def true_kappa(cell: Cell, models: Models) -> np.ndarray:
     return kappa_of(1 - f - g + 2 * both, f * g + (1 - f) * (1 - g))
 
 
-def covariates(rates: np.ndarray, dyads: Dyads) -> np.ndarray:
-    """Return what an audit takes of the accuracies of a pair."""
-    from polyculture.stats.components import accuracies
-
-    return accuracies(rates, dyads)
-
-
 def truth(cell: Cell) -> dict[str, float]:
     """Return the figures of very many models."""
     rng = np.random.default_rng([SEED, *cell.key().encode()])
@@ -115,72 +114,94 @@ def truth(cell: Cell) -> dict[str, float]:
         models = draw_models(cell, rng, 400)
         dyads = Dyads.of(true_kappa(cell, models))
         shared = np.column_stack([sharing(models.first, dyads), sharing(models.second, dyads)])
-        z = covariates(models.rates, dyads)
+        z = accuracies(models.rates, dyads)
         coefficients, *_ = np.linalg.lstsq(np.column_stack([z, shared]), dyads.response, rcond=None)
-        same = shared[:, 0] > 0
-        shares = shapley_shares(dyads, shared, z).share
-        raw = dyads.response[same].mean() - dyads.response[~same].mean()
-        found.append([*coefficients[-2:], *shares, raw])
-    return dict(
-        zip(("first", "second", "share", "share 2", "difference"), np.mean(found, axis=0).tolist(), strict=True)
-    )
+        found.append([*coefficients[-2:], *shapley_shares(dyads, shared, z).share])
+    names = ("first", "second", "first share", "second share")
+    return dict(zip(names, np.mean(found, axis=0).tolist(), strict=True))
 
 
 def replicate(cell: Cell, known: dict[str, float], rng: np.random.Generator) -> dict[str, float]:
-    """Return rejections (1 or 0) and whether intervals hold the truth, of one ecosystem; NaN where undefined."""
+    """Return what one ecosystem gives: found (1 or 0) by each test, estimates, and whether intervals hold the truth."""
     models = draw_models(cell, rng)
     failed = draw_failures(cell, models, rng)
     rows = make_rows(np.ones_like(failed), failed, np.ones(len(failed)))
     dyads = Dyads.of(kappa(cells_of(rows)))
     shared = np.column_stack([sharing(models.first, dyads), sharing(models.second, dyads)])
-    ones, z = np.ones((len(dyads.one), 1)), covariates(failed.mean(axis=0), dyads)
+    ones, beside = np.ones((len(dyads.one), 1)), accuracies(failed.mean(axis=0), dyads)
+    together = fit(dyads, np.column_stack([beside, shared]))
+    shares = shapley_shares(dyads, shared, beside)
+    half = quantile(clusters=cell.k)
     found: dict[str, float] = {}
     for at, name in enumerate(("first", "second")):
-        alone = qap(dyads, shared[:, at], ones, rng, PERMUTATIONS).p_value
-        found[f"{name} alone"] = alone <= 0.05
-        together = qap(dyads, shared[:, at], np.column_stack([z, shared[:, 1 - at]]), rng, PERMUTATIONS).p_value
-        found[f"{name} adjusted"] = together <= 0.05
-    result = fit(dyads, np.column_stack([z, shared]))
-    jackknife = jackknife_variance(result.without)
-    half = quantile(clusters=cell.k)
-    for at, name in ((-2, "first"), (-1, "second")):
-        off = abs(float(result.coefficients[at]) - known[name])
-        found[f"{name} estimate"] = float(result.coefficients[at])
-        found[f"{name} dyadic"] = off <= half * np.sqrt(result.covariance[at, at])
-        found[f"{name} jackknife"] = off <= half * np.sqrt(jackknife[at])
-    plain = fit(dyads, np.column_stack([ones, shared[:, :1]]))
-    off = abs(float(plain.coefficients[1]) - known["difference"])
-    found["difference dyadic"] = off <= half * np.sqrt(plain.covariance[1, 1])
-    found["difference jackknife"] = off <= half * np.sqrt(jackknife_variance(plain.without)[1])
-    shares = shapley_shares(dyads, shared, z)
-    for at, name in enumerate(("share", "share 2")):
-        found[f"{name} estimate"] = float(shares.share[at])
-        found[f"{name} held"] = float(shares.low[at] <= known[name] <= shares.high[at])
+        others = np.column_stack([beside, shared[:, 1 - at]])
+        found[f"{name} alone"] = qap(dyads, shared[:, at], ones, rng, PERMUTATIONS).p_value <= LEVEL
+        found[f"{name} together"] = qap(dyads, shared[:, at], others, rng, PERMUTATIONS).p_value <= LEVEL
+        place = at - 2
+        value = float(together.coefficients[place])
+        off = abs(value - known[name])
+        found[f"{name} estimate"] = value
+        found[f"{name} sandwich"] = off <= half * np.sqrt(together.covariance[place, place])
+        jackknife = float(jackknife_variance(together.without)[place])
+        found[f"{name} jackknife"] = off <= half * np.sqrt(jackknife) if np.isfinite(jackknife) else np.nan
+        found[f"{name} share"] = float(shares.share[at])
+        found[f"{name} share held"] = float(shares.low[at] <= known[f"{name} share"] <= shares.high[at])
     return found
 
 
 def run(cell: Cell, replicates: int, seed: int = SEED) -> dict[str, float]:
-    """Return the mean of every figure over the replicates of one cell, with its truths."""
+    """Return the mean of every figure over the replicates of one cell, with its truths under ``true ...``."""
     known = truth(cell)
     rng = np.random.default_rng([seed, *cell.key().encode()])
     sums: dict[str, list[float]] = defaultdict(list)
     for _ in range(replicates):
         for name, value in replicate(cell, known, rng).items():
             sums[name].append(float(value))
-    return {
-        **{f"true {name}": value for name, value in known.items()},
-        **{n: float(np.nanmean(v)) for n, v in sums.items()},
-    }
+    truths = {f"true {name}": value for name, value in known.items()}
+    return {**truths, **{name: float(np.nanmean(values)) for name, values in sums.items()}}
+
+
+def table(results: list[tuple[Cell, dict[str, float]]], replicates: int) -> str:
+    """Return the study as Markdown: how often each component is found, and how often intervals hold the truth."""
+    heads = ["ecosystem", "models", "first found: alone, together", "second found: alone, together"]
+    heads += ["coefficients (truth)", "jackknife, sandwich hold it", "shares (truth)", "hold it"]
+    lines = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
+    for cell, one in results:
+        two = [f"{one[f'{name} alone']:.3f}, {one[f'{name} together']:.3f}" for name in ("first", "second")]
+        estimates = [f"{one[f'{name} estimate']:.3f} ({one[f'true {name}']:.3f})" for name in ("first", "second")]
+        held = [np.mean([one[f"first {kind}"], one[f"second {kind}"]]) for kind in ("jackknife", "sandwich")]
+        shares = [f"{one[f'{name} share']:.3f} ({one[f'true {name} share']:.3f})" for name in ("first", "second")]
+        share_held = np.mean([one["first share held"], one["second share held"]])
+        cells = [cell.words(), str(cell.k), *two, ", ".join(estimates), f"{held[0]:.3f}, {held[1]:.3f}"]
+        lines.append(f"| {' | '.join([*cells, ', '.join(shares), f'{share_held:.3f}'])} |")
+    lines += ["", f"{replicates} ecosystems a row, {INDIVIDUALS:,} individuals each, tests at 5 % without correction."]
+    return "\n".join(lines)
+
+
+def write(text: str) -> None:
+    """Put the table between its marks in the page."""
+    page = PAGE.read_text(encoding="utf-8")
+    before, _, rest = page.partition(MARKS[0])
+    _, _, after = rest.partition(MARKS[1])
+    PAGE.write_text(f"{before}{MARKS[0]}\n\n{text}\n\n{MARKS[1]}{after}", encoding="utf-8")
+
+
+def main() -> None:
+    """Run all cells and print, or write, the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--replicates", type=int, default=400)
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    results = []
+    for cell in grid():
+        start = time.perf_counter()
+        results.append((cell, run(cell, arguments.replicates)))
+        print(f"{cell.key()}: {time.perf_counter() - start:.0f} s", flush=True)
+    text = table(results, arguments.replicates)
+    print(text)
+    if arguments.write:
+        write(text)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--replicates", type=int, default=200)
-    arguments = parser.parse_args()
-    for cell in grid():
-        start = time.perf_counter()
-        print(
-            cell.key(),
-            {n: round(v, 3) for n, v in run(cell, arguments.replicates).items()},
-            f"{time.perf_counter() - start:.0f} s",
-        )
+    main()

@@ -58,10 +58,10 @@ def families(
         for _, level in several[:MOST_FAMILIES]:
             records.append(_family(view, component, level, members[level], similar, settings))
         if len(several) > MOST_FAMILIES:
-            notes.append(f"The {MOST_FAMILIES} largest of {len(several)} families by {component.name} are measured.")
+            notes.append(f"The {MOST_FAMILIES} largest families of {len(several)} by {component.name} are measured.")
         single = len(members) - len(several)
         if single:
-            notes.append(f"{single} of {len(members)} families by {component.name} are of one model, and not listed.")
+            notes.append(f"{single} of the {len(members)} values of {component.name} have one model, and are no families.")
     if records and not view.tally.exact:
         notes.append(
             f"Families rest on a sample of {view.merged.rows.individuals:,} individuals, and counts are of the sample."

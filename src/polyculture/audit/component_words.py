@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from polyculture.audit.components_records import ComponentRecord, RegressionRecord
 from polyculture.audit.statistic import Statistic
-from polyculture.audit.words import interval, listed, number, number_of, p_value, plural
+from polyculture.audit.words import interval, listed, number, p_value
 
 __all__ = ["sentence", "what_if_sentence"]
 
@@ -102,17 +102,17 @@ def what_if_sentence(  # noqa: PLR0917
     --------
     >>> one, all_ = Statistic(value=0.02, low=0.01, high=0.03), Statistic(value=0.03, low=0.02, high=0.04)
     >>> what_if_sentence("vendor", 4, "people", one, all_, Statistic(value=0.01, low=0.005, high=0.02))
-    'With one model of each of 4 families by vendor, drawn at random, 2.0 % (1.0 to 3.0 %) of people would be expected \
+    'With one model for each of the 4 values of vendor, drawn at random, 2.0 % (1.0 to 3.0 %) of people would be expected \
 to be failed by all; with any 4 models, 3.0 % (2.0 to 4.0 %).'
     """
     if observed.value is None:
-        return f"One model of each family by {component}: undefined, {observed.reason}."
+        return f"One model for each value of {component}: undefined, {observed.reason}."
     one, other = (
         f"{number(value)}{f' ({interval(value)})' if interval(value) else ''}" for value in (observed, from_all)
     )
     text = (
-        f"With one model of each of {plural(families, 'family', 'families')} by {component}, drawn at random, {one} of "
-        f"{noun} would be expected to be failed by all; with any {number_of(families, 'models')}, {other}."
+        f"With one model for each of the {families} values of {component}, drawn at random, {one} of {noun} would be "
+        f"expected to be failed by all; with any {families} models, {other}."
     )
     within_noise = difference.low is not None and difference.high is not None and difference.low <= 0 <= difference.high
     return f"{text} The two are within noise of each other." if within_noise else text

@@ -88,18 +88,17 @@ def remarks(found: ComponentsRecord) -> Iterable[str]:
     if found.without_row:
         yield f"The table holds no row of {named(found.without_row)}: what they are made of counts as not known."
     unknown = [
-        f"{words.shown(one.name)} of {len(one.unknown)}"
+        f"{words.shown(one.name)} of {words.plural(len(one.unknown), 'model')}"
         for one in found.components
         if len(one.unknown) > len(found.without_row)
     ]
     if unknown:
         yield (
-            f"Not known is {words.listed(unknown)} of the models. A value that is not known is shared with nobody, and "
-            "its pairs take no part."
+            f"Not known: {words.listed(unknown)}. What is not known is shared with nobody, and its pairs take no part."
         )
     if found.near_duplicates_left_out:
         told = [
-            f"{words.shown(one.name)} {minus(words.ratio(one.without_near_duplicates))}"
+            f"{words.shown(one.name)} {words.ratio(one.without_near_duplicates)}"
             for one in found.components
             if one.without_near_duplicates is not None
         ]
