@@ -29,6 +29,7 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "components.md"
 MARKS = ("<!-- study -->", "<!-- /study -->")
 INDIVIDUALS = 4000
 PERMUTATIONS = 199
+MANY = 300  # models that a truth is taken of, six times
 LEVEL = 0.05
 
 
@@ -111,7 +112,7 @@ def truth(cell: Cell) -> dict[str, float]:
     rng = np.random.default_rng([SEED, *cell.key().encode()])
     found = []
     for _ in range(6):
-        models = draw_models(cell, rng, 400)
+        models = draw_models(cell, rng, MANY)
         dyads = Dyads.of(true_kappa(cell, models))
         shared = np.column_stack([sharing(models.first, dyads), sharing(models.second, dyads)])
         z = accuracies(models.rates, dyads)

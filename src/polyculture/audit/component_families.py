@@ -61,7 +61,9 @@ def families(
             notes.append(f"The {MOST_FAMILIES} largest families of {len(several)} by {component.name} are measured.")
         single = len(members) - len(several)
         if single:
-            notes.append(f"{single} of the {len(members)} values of {component.name} have one model, and are no families.")
+            notes.append(
+                f"{single} of the {len(members)} values of {component.name} have one model, and are no families."
+            )
     if records and not view.tally.exact:
         notes.append(
             f"Families rest on a sample of {view.merged.rows.individuals:,} individuals, and counts are of the sample."
