@@ -48,7 +48,7 @@ def test_the_shell_and_python_say_the_same(tmp_path: Path, outcomes: Path, shell
     (vendor,) = found["components"]
     assert vendor["within"]["value"] > vendor["between"]["value"] + 0.2
     assert [family["level"] for family in found["families"]] == ["x", "y"]
-    assert found["notes"] == ["1 of the 3 values of vendor have one model, and are no families."]
+    assert found["notes"] == ["Values of vendor with one model, which are no families: 1 of 3."]
     assert 'id="components"' in written[1].read_text()
     with (written[2] / "component_families.csv").open(newline="") as file:
         assert [row["models"] for row in csv.DictReader(file)] == ["a | b | c", "d | e | f"]

@@ -154,12 +154,13 @@ def test_unknown_values_are_shared_with_nobody_and_named(components):
 
 def test_conditions_that_do_not_hold_are_reasons(components):
     few = components(ecosystem()[:, :5], rows(vendor=["a", "a", "b", "b", "c"]))
-    assert few.components[0].difference.reason == "the value of only 5 models is known; at least 6 are needed"
-    assert few.regression.reason == "the value of only 5 models is known; 10 are needed"
-    assert few.shares.shares[0].share.reason == few.regression.reason
-    assert few.sentence.startswith(
-        "What goes with the likeness of these models could not be tested: the value of only 5"
+    assert (
+        few.components[0].difference.reason
+        == "only 5 models have a known value and a defined kappa; at least 6 are needed"
     )
+    assert few.regression.reason == "only 5 models have a known value and a defined kappa; 10 are needed"
+    assert few.shares.shares[0].share.reason == few.regression.reason
+    assert few.sentence.startswith("What goes with the likeness of these models could not be tested: only 5 models")
     found = components(
         ecosystem(),
         rows(
@@ -177,8 +178,8 @@ def test_conditions_that_do_not_hold_are_reasons(components):
     assert reasons["one_pair"] == ONE_MODEL
     terms = {term.name: term.coefficient.reason for term in found.regression.terms}
     assert terms["own"] == terms["all"] == "all pairs share it, or none does"
-    assert terms["rare"] == "the value of only 4 models is known; 10 are needed"
-    assert terms["half"] == "the value of only 8 models is known; 10 are needed"
+    assert terms["rare"] == "only 4 models have a known value and a defined kappa; 10 are needed"
+    assert terms["half"] == "only 8 models have a known value and a defined kappa; 10 are needed"
     assert found.regression.models == 18
     shares = {share.name: share.share.reason for share in found.shares.shares}
     assert shares["two"] == "only 2 levels; a share needs 5. It is held constant"
@@ -271,6 +272,7 @@ def test_a_sample_of_patterns_says_so(components, monkeypatch):
 
 
 def test_models_of_no_audit_are_refused_with_the_nearest(components):
+    table = rows(vendor=vendors())
+    wrong = {"m03": table.pop("m3"), **table}
     with pytest.raises(InputError, match=r"'m03', which is none of those audited. Did you mean 'm3'\?"):
-        table = rows(vendor=vendors())
-        components(ecosystem(), {"m03": table.pop("m3"), **table})
+        components(ecosystem(), wrong)

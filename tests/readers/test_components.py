@@ -92,11 +92,11 @@ def test_what_is_no_table():
     ):
         with pytest.raises(UsageError, match=says):
             read_components(source)
-    with pytest.raises(ColumnError, match="has no column 'model'. Did you mean 'Model'"):
+    with pytest.raises(ColumnError, match=r"has no column 'model'. Did you mean 'Model'"):
         read_components(pl.DataFrame({"Model": ["a"], "vendor": ["x"]}))
     with pytest.raises(ValueInDataError, match="Row 2 of the table of components names no model"):
         read_components(pl.DataFrame({"model": ["a", None], "vendor": ["x", "y"]}))
-    with pytest.raises(ValueInDataError, match="Row 2.*'a' stands there twice"):
+    with pytest.raises(ValueInDataError, match=r"Row 2.*'a' stands there twice"):
         read_components(pl.DataFrame({"model": ["a", "a"], "vendor": ["x", "y"]}))
 
 

@@ -130,7 +130,7 @@ def components(names: tuple[str, ...]) -> ComponentsRecord:
             ),
         ),
         near_duplicates_left_out=names[1:2],
-        notes=("1 of the 2 values of vendor have one model, and are no families.",),
+        notes=("Values of vendor with one model, which are no families: 1 of 2.",),
     )
 
 

@@ -51,7 +51,7 @@ def test_what_is_not_known_and_may_be_the_same_is_told():
     assert "no row of Google" in told
     assert "Without Baidu" in told
     assert f"{BREAK_OUT} 0.19" in told
-    assert "have one model" in told
+    assert "no families: 1 of 2" in told
     assert context(samples.waimai())["component_words"] == ()
 
 

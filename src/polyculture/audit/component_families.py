@@ -62,7 +62,7 @@ def families(
         single = len(members) - len(several)
         if single:
             notes.append(
-                f"{single} of the {len(members)} values of {component.name} have one model, and are no families."
+                f"Values of {component.name} with one model, which are no families: {single} of {len(members)}."
             )
     if records and not view.tally.exact:
         notes.append(

@@ -76,7 +76,9 @@ def design_of(found: Sequence[Component], similar: Similarity) -> Design | str:
     for component in found:
         known, everyone = len(usable(component, similar)), len(similar.models)
         if known < FEWEST_REGRESSED:
-            excluded[component.name] = f"the value of only {known} models is known; {FEWEST_REGRESSED} are needed"
+            excluded[component.name] = (
+                f"only {known} models have a known value and a defined kappa; {FEWEST_REGRESSED} are needed"
+            )
         elif 2 * known < everyone:  # the others would be lost to all components
             excluded[component.name] = f"known of only {known} of {everyone} models, fewer than half"
     chosen = [component for component in found if component.name not in excluded]
@@ -85,7 +87,7 @@ def design_of(found: Sequence[Component], similar: Similarity) -> Design | str:
             return next(iter(excluded.values()), "there is no component")
         models = sorted(set.intersection(*(set(usable(component, similar)) for component in chosen)))
         if len(models) < FEWEST_REGRESSED:
-            return f"every value of only {len(models)} models is known; {FEWEST_REGRESSED} are needed"
+            return f"only {len(models)} models have all values known; {FEWEST_REGRESSED} are needed"
         dyads = Dyads.of(similar.pairs.kappa.value[np.ix_(models, models)])
         columns = [column_of(component, models, dyads) for component in chosen]
         flat = [one for one, column in zip(chosen, columns, strict=True) if np.ptp(column[dyads.known]) <= 0]

@@ -101,9 +101,9 @@ def what_if_sentence(  # noqa: PLR0917
     Examples
     --------
     >>> one, all_ = Statistic(value=0.02, low=0.01, high=0.03), Statistic(value=0.03, low=0.02, high=0.04)
-    >>> what_if_sentence("vendor", 4, "people", one, all_, Statistic(value=0.01, low=0.005, high=0.02))
-    'With one model for each of the 4 values of vendor, drawn at random, 2.0 % (1.0 to 3.0 %) of people would be expected \
-to be failed by all; with any 4 models, 3.0 % (2.0 to 4.0 %).'
+    >>> print(what_if_sentence("vendor", 4, "people", one, all_, Statistic(value=0.01, low=0.005, high=0.02)))
+    With one model for each of the 4 values of vendor, drawn at random, 2.0 % (1.0 to 3.0 %) of people would be \
+expected to be failed by all; with any 4 models, 3.0 % (2.0 to 4.0 %).
     """
     if observed.value is None:
         return f"One model for each value of {component}: undefined, {observed.reason}."

@@ -180,7 +180,7 @@ def _compared(
 
 def _untestable(component: Component, models: int, column: Floats) -> str:
     if models < FEWEST_COMPARED:
-        return f"the value of only {models} models is known; at least {FEWEST_COMPARED} are needed"
+        return f"only {models} models have a known value and a defined kappa; at least {FEWEST_COMPARED} are needed"
     if component.kind != "category":
         return "all models have the same value" if len(component.levels) < 2 else ""
     if not (column > 0).any():
@@ -235,7 +235,7 @@ def _at_like_accuracies(  # noqa: PLR0917
 
     beside = accuracies(rates, dyads)
     if dyads.models < FEWEST_REGRESSED:
-        few = f"the value of only {dyads.models} models is known; {FEWEST_REGRESSED} are needed"
+        few = f"only {dyads.models} models have a known value and a defined kappa; {FEWEST_REGRESSED} are needed"
         return {"at_like_accuracies": undefined(few)}
     found = fit(dyads, np.column_stack([beside, column]))
     value = float(found.coefficients[-1])
