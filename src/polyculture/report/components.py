@@ -29,7 +29,7 @@ def context(record: AuditRecord) -> dict[str, Any]:
     if found is None:
         return {"component_words": (), "component_categories": (), "component_numbers": ()}
     return {
-        "component_words": tuple(remarks(found)),
+        "component_words": (*_source(found), *remarks(found)),
         "component_categories": tuple(one for one in found.components if one.kind == "category"),
         "component_numbers": tuple(one for one in found.components if one.kind != "category"),
         "component_variation": variation(found),
@@ -110,6 +110,11 @@ def remarks(found: ComponentsRecord) -> Iterable[str]:
     yield from found.notes
 
 
+def _source(found: ComponentsRecord) -> Iterable[str]:
+    if found.sha256 is not None:
+        yield f"What the models are made of stands in {words.shown(found.source)} (SHA-256 {found.sha256[:12]}...)."
+
+
 def variation(found: ComponentsRecord) -> str:
     """Return in a sentence how much of the variation of likeness goes with accuracies and components."""
     fitted = found.regression
@@ -148,6 +153,9 @@ def print_components(record: AuditRecord, screen: Screen) -> None:
     if len(found.components) > MOST_ROWS:
         screen.row(table, f"... and {len(found.components) - MOST_ROWS} more, see --tables")
     screen.show(table)
-    for text in (*(one.sentence for one in found.what_if if one.systemic_failure.value is not None), *remarks(found)):
+    for one in found.what_if:
+        if one.systemic_failure.value is not None:
+            screen.paragraph(one.sentence)
+    for text in remarks(found):
         screen.paragraph(text)
     screen.blank()
