@@ -169,14 +169,23 @@ def table(results: list[tuple[Cell, dict[str, float]]], replicates: int) -> str:
     lines = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
     for cell, one in results:
         two = [f"{one[f'{name} alone']:.3f}, {one[f'{name} together']:.3f}" for name in ("first", "second")]
-        estimates = [f"{one[f'{name} estimate']:.3f} ({one[f'true {name}']:.3f})" for name in ("first", "second")]
+        estimates = [
+            f"{_number(one[f'{name} estimate'])} ({_number(one[f'true {name}'])})" for name in ("first", "second")
+        ]
         held = [np.mean([one[f"first {kind}"], one[f"second {kind}"]]) for kind in ("jackknife", "sandwich")]
-        shares = [f"{one[f'{name} share']:.3f} ({one[f'true {name} share']:.3f})" for name in ("first", "second")]
+        shares = [
+            f"{_number(one[f'{name} share'])} ({_number(one[f'true {name} share'])})" for name in ("first", "second")
+        ]
         share_held = np.mean([one["first share held"], one["second share held"]])
         cells = [cell.words(), str(cell.k), *two, ", ".join(estimates), f"{held[0]:.3f}, {held[1]:.3f}"]
         lines.append(f"| {' | '.join([*cells, ', '.join(shares), f'{share_held:.3f}'])} |")
     lines += ["", f"{replicates} ecosystems a row, {INDIVIDUALS:,} individuals each, tests at 5 % without correction."]
     return "\n".join(lines)
+
+
+def _number(value: float) -> str:
+    """Return three decimals, zero without a sign."""
+    return f"{round(value, 3) + 0.0:.3f}"
 
 
 def write(text: str) -> None:
