@@ -153,9 +153,9 @@ def print_components(record: AuditRecord, screen: Screen) -> None:
     if len(found.components) > MOST_ROWS:
         screen.row(table, f"... and {len(found.components) - MOST_ROWS} more, see --tables")
     screen.show(table)
-    for one in found.what_if:
-        if one.systemic_failure.value is not None:
-            screen.paragraph(one.sentence)
+    for drawn in found.what_if:
+        if drawn.systemic_failure.value is not None:
+            screen.paragraph(drawn.sentence)
     for text in remarks(found):
         screen.paragraph(text)
     screen.blank()
