@@ -125,6 +125,7 @@ def read(
             Mapping(**{**table.mapping, **given}),
             source=" and ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} more files",
             noun=table.noun or "individuals",
+            index=table.index,
             table=table,
         )
 

@@ -116,6 +116,39 @@ def test_no_page_scrolls_sideways(opened: Open, name: str, width: int) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+WIDE_TABLES = """() => [...document.querySelectorAll("table")].flatMap((table) => {
+  const area = table.closest(".scroll");
+  const room = (area ?? table.parentElement).clientWidth;
+  if (table.scrollWidth <= room) return [];
+  if (!area) return [{name: table.caption?.textContent, reached: false}];
+  area.scrollLeft = table.scrollWidth;
+  const left = area.getBoundingClientRect().left;
+  const heads = [...table.tBodies[0].rows].map((row) => row.querySelector("th"));
+  heads.push(table.tHead.rows[0].cells[heads[0].cellIndex]);
+  const first = heads.map((cell) => cell.getBoundingClientRect());
+  return [{
+    name: table.caption?.textContent,
+    reached: area.tabIndex === 0 && area.getAttribute("role") === "region" && !!area.getAttribute("aria-label"),
+    moved: area.scrollLeft > 0,
+    kept: first.every((cell) => Math.abs(cell.left - left) < 1),
+    room: room - Math.max(...first.map((cell) => cell.width)),
+  }];
+})"""
+
+
+@pytest.mark.parametrize("name", ["with_groups", "many_models", "hostile"])
+def test_a_wide_table_scrolls_beside_the_names_of_its_rows(opened: Open, name: str) -> None:
+    page = opened(name, width=360)
+    page.evaluate("document.querySelectorAll('details').forEach(element => element.open = true)")
+    tables = page.evaluate(WIDE_TABLES)
+    assert len(tables) > 3
+    for table in tables:
+        assert table["reached"], table
+        assert table["moved"], table
+        assert table["kept"], table
+        assert table["room"] > 150, table
+
+
 @pytest.mark.parametrize("name", samples.ALL)
 def test_no_request_leaves_the_file(opened: Open, name: str) -> None:
     assert opened(name).left == []

@@ -66,7 +66,7 @@ def families(
             )
     if records and not view.tally.exact:
         notes.append(
-            f"Families rest on a sample of {view.merged.rows.individuals:,} individuals, and counts are of the sample."
+            f"Families rest on a sample of {view.merged.rows.individuals:,} {settings.noun}, and counts are of the sample."
         )
     return tuple(records), tuple(notes)
 
@@ -102,6 +102,7 @@ def _family(  # noqa: PLR0917
         level=level,
         models=tuple(view.tally.models[j] for j in members),
         kappa=kappa,
+        kappa_reason="no pair of them has a defined error consistency" if kappa is None else None,
         systemic_failure=measure(Slice(ours), "all_fail", settings, (component.name, level)).outcome,
     )
 
@@ -140,6 +141,7 @@ def _what_if(view: View, component: Component, settings: Settings) -> WhatIfReco
             left_out=left_out,
             systemic_failure=none,
             expected=None,
+            expected_reason=str(none.reason),
             from_all=none,
             difference=none,
             sentence=what_if_sentence(component.name, len(members), settings.noun, none, none, none),
@@ -164,6 +166,7 @@ def _what_if(view: View, component: Component, settings: Settings) -> WhatIfReco
         left_out=left_out,
         systemic_failure=observed,
         expected=number(drawn.expected),
+        expected_reason=drawn.observed.reason if drawn.expected is None else None,
         from_all=from_all,
         difference=difference,
         sentence=what_if_sentence(component.name, len(members), settings.noun, observed, from_all, difference),

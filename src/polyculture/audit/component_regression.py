@@ -138,7 +138,16 @@ def regression(found: Sequence[Component], similar: Similarity | None, settings:
     """
     design = NO_PAIRS if similar is None else design_of(found, similar)
     if isinstance(design, str) or similar is None:
-        return RegressionRecord(models=0, pairs=0, left_out=(), terms=(), accuracies="", reason=str(design))
+        return RegressionRecord(
+            models=0,
+            pairs=0,
+            left_out=(),
+            terms=(),
+            accuracies="",
+            reason=str(design),
+            accuracies_share_reason=str(design),
+            components_share_reason=str(design),
+        )
     from polyculture.stats.components import fit
 
     columns = np.column_stack([design.accuracies, *(term.column for term in design.terms)])
@@ -149,7 +158,12 @@ def regression(found: Sequence[Component], similar: Similarity | None, settings:
     shown = [replace(term, p_adjusted=p) for term, p in zip(terms, adjusted, strict=True)]
     shown += [
         RegressionTerm(
-            name=one.name, components=(one.name,), kind=one.kind, coefficient=undefined(why), sandwich=undefined(why)
+            name=one.name,
+            components=(one.name,),
+            kind=one.kind,
+            coefficient=undefined(why),
+            sandwich=undefined(why),
+            method=why,
         )
         for one in found
         if (why := design.excluded.get(one.name))
@@ -164,6 +178,8 @@ def regression(found: Sequence[Component], similar: Similarity | None, settings:
         accuracies=f"mean and distance of the two failure rates, polynomial of degree {degree}",
         accuracies_share=number(1.0 - left),
         components_share=number(1.0 - fitted.residual_share / left) if left > 0 else None,
+        accuracies_share_reason="likeness does not vary" if np.isnan(left) else None,
+        components_share_reason=None if left > 0 else "the accuracies leave nothing",
     )
 
 
@@ -177,8 +193,11 @@ def _term(place: int, design: Design, fitted: Fit, settings: Settings) -> Regres
     at = design.accuracies.shape[1] + place
     value = float(fitted.coefficients[at])
     if why or np.isnan(value):
-        none = undefined(why or "the accuracies and the other components determine it")
-        return RegressionTerm(name=term.name, components=names, kind=term.kind, coefficient=none, sandwich=none)
+        why = why or "the accuracies and the other components determine it"
+        none = undefined(why)
+        return RegressionTerm(
+            name=term.name, components=names, kind=term.kind, coefficient=none, sandwich=none, method=why
+        )
     tested = qap(
         design.dyads,
         term.column,
@@ -193,7 +212,9 @@ def _term(place: int, design: Design, fitted: Fit, settings: Settings) -> Regres
         coefficient=over_models(value, fitted.without[:, at : at + 1]),
         sandwich=_sandwich(value, float(fitted.covariance[at, at]), len(design.models)),
         p_value=number(tested.p_value),
-        p_method=f"{QAP} by double semi-partialling, {tested.permutations:,} draws, two-sided",
+        method="likeness does not vary"
+        if np.isnan(tested.p_value)
+        else f"{QAP} by double semi-partialling, {tested.permutations:,} draws, two-sided",
     )
 
 

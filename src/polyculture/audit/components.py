@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 RESPONSE = "error consistency (kappa)"
+FLAT = "likeness does not vary"
 _FIGURES = ("within", "between", "difference", "correlation", "at_like_accuracies")
 
 
@@ -145,6 +146,8 @@ def _compared(
         difference=none,
         correlation=none,
         at_like_accuracies=none,
+        method=NO_PAIRS,
+        without_near_duplicates_reason=NO_PAIRS,
     )
     if similar is None:
         return record
@@ -155,7 +158,9 @@ def _compared(
     reason = _untestable(component, len(mine), column[dyads.known])
     if reason:
         none = undefined(reason)
-        return replace(record, **counts, **dict.fromkeys(_FIGURES, none))
+        return replace(
+            record, **counts, **dict.fromkeys(_FIGURES, none), method=reason, without_near_duplicates_reason=reason
+        )
     from polyculture.stats.components import qap
 
     tested = qap(
@@ -172,9 +177,9 @@ def _compared(
         **(_means(dyads, column) if category else _no_means(component)),
         correlation=_correlation(dyads, column),
         p_value=number(tested.p_value),
-        p_method=f"{QAP}, {tested.permutations:,} draws, two-sided",
+        method=FLAT if np.isnan(tested.p_value) else f"{QAP}, {tested.permutations:,} draws, two-sided",
         **_at_like_accuracies(component, dyads, column, rates_of(similar)[mine], settings, draws),
-        without_near_duplicates=_without(component, kept, similar) if spare else None,
+        **_without(component, kept, similar, any_spare=bool(spare)),
     )
 
 
@@ -213,7 +218,7 @@ def _correlation(dyads: Dyads, column: Floats) -> Statistic:
 
     value, without = correlation(dyads, column)
     if np.isnan(value):
-        return undefined("likeness does not vary")
+        return undefined(FLAT)
     edge = 1.0 - 1e-12
     here, without = (np.arctanh(np.clip(one, -edge, edge)) for one in (value, without))
     found = over_models(float(here), without[:, None])
@@ -248,14 +253,19 @@ def _at_like_accuracies(  # noqa: PLR0917
     }
 
 
-def _without(component: Component, kept: list[int], similar: Similarity) -> float | None:
-    """Return the difference (of numbers and dates the correlation) over fewer models; None where undefined."""
+def _without(component: Component, kept: list[int], similar: Similarity, *, any_spare: bool) -> dict[str, Any]:
+    """Return the difference (of numbers and dates the correlation) without near-duplicates, or why there is none."""
     from polyculture.stats.components import correlation
 
+    if not any_spare:
+        return {"without_near_duplicates_reason": "no models are near-duplicates"}
     dyads, column = pairs_of(component, kept, similar)
-    if _untestable(component, len(kept), column[dyads.known]):
-        return None
+    reason = _untestable(component, len(kept), column[dyads.known])
+    if reason:
+        return {"without_near_duplicates_reason": reason}
     if component.kind != "category":
-        return number(correlation(dyads, column)[0])
+        value = number(correlation(dyads, column)[0])
+        return {"without_near_duplicates": value, "without_near_duplicates_reason": FLAT if value is None else None}
     same, known = column > 0, dyads.known
-    return float(dyads.response[known & same].mean() - dyads.response[known & ~same].mean())
+    apart = float(dyads.response[known & same].mean() - dyads.response[known & ~same].mean())
+    return {"without_near_duplicates": apart}

@@ -23,9 +23,10 @@ class ComponentRecord(Record, frozen=True, kw_only=True):
     ``kind`` is "category" (same or different), or "number" or "date": ``within`` and ``between`` are then undefined,
     and ``correlation`` is with closeness, by ``scale``. Pairs of ``unknown`` models, whose value is not known, take no
     part. ``correlation`` is of likeness with sharing or closeness over pairs; ``p_value`` tests it by permuting models,
-    and ``p_adjusted`` is corrected over all components. ``at_like_accuracies`` is the coefficient of this component
-    alone in a regression on it and the accuracies of both models. ``without_near_duplicates`` is the difference (of
-    numbers and dates the correlation) without one model of each near-duplicate pair.
+    and ``p_adjusted`` is corrected over all components; ``method`` says how, or why not. ``at_like_accuracies`` is the
+    coefficient of this component alone in a regression on it and the accuracies of both models.
+    ``without_near_duplicates`` is the difference (of numbers and dates the correlation) without one model of each
+    near-duplicate pair.
     """
 
     name: str
@@ -42,11 +43,12 @@ class ComponentRecord(Record, frozen=True, kw_only=True):
     correlation: Statistic
     p_value: float | None = None
     p_adjusted: float | None = None
-    p_method: str = ""
+    method: str = ""
     at_like_accuracies: Statistic = undefined("not computed")
     at_like_accuracies_p_value: float | None = None
     at_like_accuracies_p_adjusted: float | None = None
     without_near_duplicates: float | None = None
+    without_near_duplicates_reason: str | None = None
 
 
 class RegressionTerm(Record, frozen=True, kw_only=True):
@@ -65,7 +67,7 @@ class RegressionTerm(Record, frozen=True, kw_only=True):
     sandwich: Statistic
     p_value: float | None = None
     p_adjusted: float | None = None
-    p_method: str = ""
+    method: str = ""
 
 
 class RegressionRecord(Record, frozen=True, kw_only=True):
@@ -85,6 +87,8 @@ class RegressionRecord(Record, frozen=True, kw_only=True):
     accuracies_share: float | None = None
     components_share: float | None = None
     reason: str = ""
+    accuracies_share_reason: str | None = None
+    components_share_reason: str | None = None
 
 
 class ShareRecord(Record, frozen=True, kw_only=True):
@@ -119,6 +123,7 @@ class FamilyRecord(Record, frozen=True, kw_only=True):
     models: tuple[str, ...]
     kappa: float | None
     systemic_failure: Outcome
+    kappa_reason: str | None = None
 
 
 class WhatIfRecord(Record, frozen=True, kw_only=True):
@@ -137,6 +142,7 @@ class WhatIfRecord(Record, frozen=True, kw_only=True):
     from_all: Statistic
     difference: Statistic
     sentence: str
+    expected_reason: str | None = None
 
 
 class ComponentsRecord(Record, frozen=True, kw_only=True):

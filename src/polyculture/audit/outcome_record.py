@@ -19,7 +19,8 @@ class Outcome(Record, frozen=True, kw_only=True):
     these failure rates allow, ``ceiling_share`` is difference / (largest possible difference).
     ``label_errors`` is the number of events that would have to be label errors before the interval of the
     difference reaches 0 (0 where it already does). ``p_value`` tests independence given the models' margins,
-    two-sided; ``p_method`` says how. ``label_errors`` is also None where the failure rule compares with no label.
+    two-sided; ``p_method`` says how, or why not. A number that is None has its reason beside it; that of
+    ``expected`` is the reason of ``expected_interval``.
     """
 
     count: int
@@ -36,3 +37,6 @@ class Outcome(Record, frozen=True, kw_only=True):
     label_errors: int | None
     p_value: float | None
     p_method: str
+    ceiling_reason: str | None = None
+    log10_expected_reason: str | None = None
+    label_errors_reason: str | None = None

@@ -163,7 +163,7 @@ class Contrast(Record, frozen=True, kw_only=True):
 
     ``signs_disagree`` is set where the contrast of H and the contrast of the excess point in
     different directions and the interval of at least one of them leaves no difference out, so that neither
-    may be read alone.
+    may be read alone. Where there is no test, ``method`` says why, for both p-values.
     """
 
     difference: Statistic
@@ -198,7 +198,8 @@ class GroupHomogenization(Record, frozen=True, kw_only=True):
     """Group homogenization (2211.13972): plain values, and values corrected for small groups.
 
     Every ``*_corrected`` is the jackknifed value. ``relative_bias`` is the largest estimated relative
-    bias of a group's product; above .25 ``reliable`` is false. ``left_out`` counts individuals that are
+    bias of a group's product; above .25 ``reliable`` is false. ``spread_p_method`` says how the p-value was made, or
+    why there is none. ``left_out`` counts individuals that are
     part of no product, by reason; groups of fewer than ``min_cell`` are among them.
     """
 
@@ -218,6 +219,8 @@ class GroupHomogenization(Record, frozen=True, kw_only=True):
     reliable: bool
     left_out: dict[str, int] = msgspec.field(default_factory=dict)
     spread_corrected: Statistic = undefined("not computed")
+    spread_p_method: str = ""
+    relative_bias_reason: str | None = None
 
 
 class ModelGap(Record, frozen=True, kw_only=True):
@@ -238,6 +241,7 @@ class GapRecord(Record, frozen=True, kw_only=True):
     ``systemic_failure_difference`` is max - min over groups; ``expected_with_no_difference`` is the
     mean gap that these group sizes show when the group labels are shuffled. With two groups the intervals of the
     gap and its test are those of the contrast between them, so that an interval may reach beyond 0 or 1.
+    ``p_method`` says how the test was made, or why there is none.
     """
 
     by: tuple[str, ...]
@@ -250,6 +254,8 @@ class GapRecord(Record, frozen=True, kw_only=True):
     highest: dict[str, str | None]
     lowest: dict[str, str | None]
     selection: str
+    p_method: str = ""
+    expected_with_no_difference_reason: str | None = None
 
 
 class NullRecord(Record, frozen=True, kw_only=True):
@@ -262,7 +268,7 @@ class NullRecord(Record, frozen=True, kw_only=True):
     of one individual on average under the fit to the half of the data without it. ``expected_profile`` holds the
     expected share of individuals by number of failures, from none to all models. ``smallest_detectable_excess`` is
     found in 80 % of data sets by a test at 5 %; ``rejected`` is by that test, and ``poorest_not_rejected`` marks the
-    null with the fewest parameters that is not.
+    null with the fewest parameters that is not. ``method`` says how it was tested, or why not.
     """
 
     name: str
@@ -284,6 +290,9 @@ class NullRecord(Record, frozen=True, kw_only=True):
     held_out_log_likelihood: float | None = None
     expected_profile: tuple[float, ...] = ()
     reason: str = ""
+    smallest_detectable_excess_reason: str | None = None
+    log_likelihood_reason: str | None = None
+    held_out_log_likelihood_reason: str | None = None
 
 
 class NoAnswerRecord(Record, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+from threadpoolctl import threadpool_limits
 
 from polyculture.audit.components import components
 from polyculture.audit.contrasts import contrasted
@@ -16,6 +17,7 @@ from polyculture.audit.independence import profile_p
 from polyculture.audit.models import models
 from polyculture.audit.no_answer import no_answer
 from polyculture.audit.notes import notes
+from polyculture.audit.nouns import with_noun
 from polyculture.audit.nulls import chosen, nulls
 from polyculture.audit.outcome import measure
 from polyculture.audit.panel import panel
@@ -101,6 +103,18 @@ def run(
     chosen(settings.nulls, tally)  # a wrong name is refused before anything is computed
     if component_table is not None:
         component_table.of(tally.models)  # the same
+    # Arrays are small: threads of the linear algebra library cost more than they give, and change last digits.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _answered(tally, rule, provenance, settings, component_table)
+
+
+def _answered(
+    tally: Tally,
+    rule: FailureRule | None,
+    provenance: Provenance,
+    settings: Settings,
+    component_table: ComponentTable | None,
+) -> AuditRecord:
     if rule is not None and not provenance.failure_rule_in_words:
         provenance = msgspec.structs.replace(provenance, failure_rule_in_words=rule.in_words())
     everyone, view = View(tally), headline_view(tally)
@@ -116,20 +130,20 @@ def run(
     by_model, too_little = models(tally, settings), judged_too_little(tally)
     similar = similarity(everyone)
     together = collection(everyone, similar, settings)
-    return AuditRecord(
+    found = AuditRecord(
         provenance=provenance,
         headline=headline(
             systemic,
             models=tally.models,
             complete=whole.rows.complete,
-            noun=noun,
+            noun=settings.noun,
             clusters=tally.cluster_count,
             weighted=tally.weighted,
             min_judged=tally.min_judged,
         ),
         individuals=systemic.individuals,
         judged_too_little=too_little,
-        seed=seed,
+        seed=settings.seed,
         models=by_model,
         profile=rows,
         profile_p_value=profile_p_value,
@@ -165,8 +179,9 @@ def run(
             too_little=too_little,
             settings=settings,
         ),
-        noun=noun,
+        noun=settings.noun,
     )
+    return with_noun(found)
 
 
 def _rule(provenance: Provenance) -> FailureRule | None:

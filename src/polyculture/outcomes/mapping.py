@@ -48,7 +48,8 @@ class Mapping:
         How a cell without an answer counts.
     no_answer_values : tuple
         Values that mean "no answer" (for example ``error``); ``null`` stands for an empty cell. An empty cell
-        means "not judged" otherwise, in wide and long tables alike, as does a row that a long table lacks.
+        means "not judged" otherwise, in wide and long tables alike, as does a row that a long table lacks. NaN
+        is an empty cell, whatever the engine: pandas knows no difference.
     min_judged : int
         Headline measures are over individuals judged by at least so many models.
     positive : str, optional

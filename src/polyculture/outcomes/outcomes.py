@@ -34,13 +34,16 @@ class Outcomes:
     Parameters
     ----------
     frame : any frame that Narwhals takes, eager or lazy
-        A row an individual (wide), or a row an individual and a model (long).
+        A row an individual (wide), or a row an individual and a model (long). NaN is a missing value, as in
+        pandas, whatever the engine.
     mapping : Mapping
         What the columns mean.
     source : str
         How messages name the table.
     noun : str
         What the individuals are, in the plural: "individuals", "reviews".
+    index : str, optional
+        A column that names rows: it is taken for a model only where ``mapping.models`` names it.
 
     Raises
     ------
@@ -59,6 +62,7 @@ class Outcomes:
     mapping: Mapping
     source: str = "the table"
     noun: str = "individuals"
+    index: str | None = None
     schema: dict[str, Any] = field(init=False, repr=False)
     groups: tuple[Group, ...] = field(init=False, repr=False)
 
@@ -69,7 +73,8 @@ class Outcomes:
         set_field(self, "schema", schema)
         if not schema:
             raise InputError(f"{self.source} holds no columns.", hint="Check the file.")
-        set_field(self, "frame", _take_snapshot(frame, schema, self.mapping, self.source))
+        frame = _take_snapshot(frame, schema, self.mapping, self.source)
+        set_field(self, "frame", _nan_as_missing(frame, schema, self.mapping))
         self._check_roles()
         set_field(self, "groups", tuple(parse_group(text, list(schema)) for text in self.mapping.by))
         self._check_kinds()
@@ -134,7 +139,11 @@ class Outcomes:
     def models(self) -> tuple[str, ...]:
         """The names of the models; in a long table they are looked up once, sorted."""
         if not self.mapping.long:
-            chosen = choose_columns(self.mapping.models, self.schema, self._taken(), self.rule, self.mapping.label)
+            wanted, taken = self.mapping.models, self._taken()
+            entries = (wanted,) if isinstance(wanted, str) else wanted or ()
+            if self.index is not None and self.index not in entries:
+                taken = (*taken, self.index)
+            chosen = choose_columns(wanted, self.schema, taken, self.rule, self.mapping.label)
             if self.mapping.models is None and self.rule.kind == "decision":
                 return columns_that_say(self.frame, self.schema, chosen, self.rule.argument)
             return chosen
@@ -214,6 +223,13 @@ def _lazy(frame: Any) -> nw.LazyFrame[Any]:
             hint="Give a polars, pandas, pyarrow, DuckDB or PySpark frame, or a path to polyculture.read().",
         ) from problem
     return lazy
+
+
+def _nan_as_missing(frame: nw.LazyFrame[Any], schema: dict[str, Any], mapping: Mapping) -> nw.LazyFrame[Any]:
+    """Return the frame with NaN as null, since pandas knows no difference; weights and counts keep theirs, an error."""
+    numbers = (mapping.weight, mapping.count)
+    floats = [name for name, dtype in schema.items() if dtype in (nw.Float32, nw.Float64) and name not in numbers]
+    return frame.with_columns(nw.col(*floats).fill_nan(None)) if floats else frame
 
 
 def _take_snapshot(

@@ -32,15 +32,14 @@ _FLOATS = (nw.Float32, nw.Float64)
 class Survey:
     """What one pass found.
 
-    ``rows`` are rows of the table; ``nulls`` and ``nans`` are counted for each model column (wide) or the
-    value column (long). ``label_values`` are given where there are just two.
+    ``rows`` are rows of the table; ``nulls`` are counted for each model column (wide) or the value column
+    (long). ``label_values`` are given where there are just two.
     """
 
     rows: int
     used: int
     left_out: dict[str, int]
     nulls: dict[str, int]
-    nans: dict[str, int]
     label_nulls: int = 0
     label_values: tuple[Any, ...] = ()
     predictions_in_labels: bool = False
@@ -81,7 +80,6 @@ def survey_of(outcomes: Outcomes, *, models: bool = True) -> Survey:
         used=rows - sum(left_out.values()),
         left_out=left_out,
         nulls={name: int(row.get(f"nulls_{i}") or 0) for i, name in enumerate(outcomes.value_columns)},
-        nans={name: int(row.get(f"nan_{i}") or 0) for i, name in enumerate(outcomes.value_columns)},
         label_nulls=label_nulls,
         label_values=values,
         predictions_in_labels=in_labels,
@@ -94,8 +92,6 @@ def _aggregates(outcomes: Outcomes, *, models: bool) -> dict[str, nw.Expr]:
     for i, name in enumerate(outcomes.value_columns if models else ()):
         column, dtype = nw.col(name), schema[name]
         result[f"nulls_{i}"] = count_true(frame, column.is_null())
-        if dtype in _FLOATS:
-            result[f"nan_{i}"] = count_true(frame, column.is_nan())
         if outcomes.rule.is_indicator and (dtype in _FLOATS or (dtype != nw.Boolean and _silent(outcomes))):
             result[f"other_{i}"] = count_true(frame, _no_indicator(outcomes, name).fill_null(False))
         elif outcomes.rule.is_indicator and dtype != nw.Boolean:

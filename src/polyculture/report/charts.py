@@ -161,7 +161,7 @@ def _row(
         "expected": expected,
         "text": minus(text),
         "interval": minus(ends),
-        "both": minus(f"{text} ({ends})" if ends else text),
+        "both": minus(f"{text.removesuffix(' points')} ({ends})" if ends else text),
         **more,
     }
 

@@ -138,7 +138,7 @@ def _texts(layer: Any, width: float, size: Size) -> list[Spec]:
         ]
     return [
         layer(
-            {"type": "text", "align": "left", "baseline": "middle", "limit": 150, "yOffset": -10},
+            {"type": "text", "align": "left", "baseline": "middle", "limit": 136, "yOffset": -10},
             x={"value": 0},
             text=name,
         ),

@@ -326,6 +326,8 @@ def _gap(gap: GapRecord, screen: Screen) -> Table:
     if gap.expected_with_no_difference is not None:
         none = words.points(gap.expected_with_no_difference, unit=False, sign=False)
         screen.row(table, "the same with no difference", none)
+    elif gap.expected_with_no_difference_reason and not gap.expected_with_no_difference_reason.startswith("census"):
+        screen.row(table, "the same with no difference", "undefined")
     return table
 
 
@@ -354,6 +356,11 @@ def _remarks(record: AuditRecord) -> Iterable[str]:
         for statistic in (outcome.observed, outcome.difference, outcome.ratio):
             if words.reason_of(statistic):
                 reasons[words.reason_of(statistic)] = None
+        if outcome.ceiling_reason:
+            reasons[outcome.ceiling_reason] = None
+    for gap in record.gaps:
+        if gap.expected_with_no_difference_reason and not record.provenance.census:
+            reasons[gap.expected_with_no_difference_reason] = None
     for reason in reasons:
         yield f"Undefined: {reason}"
     other = record.no_answer

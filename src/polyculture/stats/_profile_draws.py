@@ -114,25 +114,33 @@ def profile_p_value(
 
 
 def same_by_draws(events: int, failures: Ints, n: int, rng: np.random.Generator, draws: int) -> tuple[float, str]:
-    """Return the two-sided mid-p value of the number at both ends of the profile."""
-    # Every group asks this question, so a third of the budget has to do.
-    everyone = np.ones((1, failures.size), dtype=np.bool_)
-    used = max(_affordable(everyone, np.array([n]), draws, _BUDGET // 3), _FEWEST_DRAWS)
-    profiles = draw_profiles(failures, n, used, rng)
-    drawn = profiles[:, 0] + profiles[:, -1]
+    """Return the two-sided mid-p value of the number at both ends of the profile.
+
+    Two numbers are the whole state: whom all models so far failed, and whom none did.
+    """
+    if n >= _LARGEST_POPULATION:
+        raise ValueError(f"profiles are drawn for fewer than {_LARGEST_POPULATION:,} individuals.")
+    by_all, by_none = np.zeros(draws, dtype=np.int64), np.full(draws, n, dtype=np.int64)
+    by_all += failures[0]
+    by_none -= failures[0]
+    for number in failures[1:]:
+        again = rng.hypergeometric(by_all, n - by_all, number)
+        by_none -= rng.hypergeometric(by_none, n - by_all - by_none, number - again)
+        by_all = again
+    drawn = by_all + by_none
     at = float((drawn == events).sum())
-    tails = [(0.5 + tail + at / 2) / (1 + used) for tail in ((drawn < events).sum(), (drawn > events).sum())]
-    return min(1.0, 2.0 * min(tails)), f"{used} draws given the margins, mid-p"
+    tails = [(0.5 + tail + at / 2) / (1 + draws) for tail in ((drawn < events).sum(), (drawn > events).sum())]
+    return min(1.0, 2.0 * min(tails)), f"{draws} draws given the margins, mid-p"
 
 
-def _affordable(sets: Bools, sizes: Ints, draws: int, budget: int = _BUDGET) -> int:
+def _affordable(sets: Bools, sizes: Ints, draws: int) -> int:
     """Return how many draws fit the budget: all asked for, fewer, or 0 where not even the fewest do."""
     k = sets.shape[1]
     judged = sets.sum(axis=1)
     # Of the cells of a set, those within some standard deviations of the mean are occupied.
     occupied = np.minimum(np.minimum(judged + 1, 4.0 * np.sqrt(judged) + 8.0), sizes + 1)
     cost = max(float((occupied * judged).sum()) / max(k, 1) * k / 2, 1.0)
-    most = int(budget / cost)
+    most = int(_BUDGET / cost)
     if most >= draws:
         return draws
     return max(most, _FEWEST_DRAWS) if most * 4 >= _FEWEST_DRAWS else 0
