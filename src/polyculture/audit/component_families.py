@@ -16,6 +16,7 @@ from polyculture.audit.rows import merge
 from polyculture.audit.settings import CENSUS
 from polyculture.audit.statistic import undefined
 from polyculture.audit.view import Slice
+from polyculture.audit.words import number_of
 
 if TYPE_CHECKING:
     from polyculture.audit.component_table import Component
@@ -65,9 +66,8 @@ def families(
                 f"Values of {component.name} with one model, which are no families: {single} of {len(members)}."
             )
     if records and not view.tally.exact:
-        notes.append(
-            f"Families rest on a sample of {view.merged.rows.individuals:,} {settings.noun}, and counts are of the sample."
-        )
+        sampled = number_of(view.merged.rows.individuals, settings.noun)
+        notes.append(f"Families rest on a sample of {sampled}, and counts are of the sample.")
     return tuple(records), tuple(notes)
 
 
