@@ -23,7 +23,6 @@ from polyculture.understanding import Understanding
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
 
-    from polyculture.audit.component_table import ComponentTable
     from polyculture.audit.records import AuditRecord, InputFile, Provenance
     from polyculture.readers import Table
     from polyculture.tally import Tally
@@ -218,6 +217,7 @@ def audit(
     nulls: Sequence[str] | str = (),
     suspect_keys: bool = False,
     components: Source | TypeMapping[str, TypeMapping[str, Any]] | IntoFrame | None = None,
+    kinds: TypeMapping[str, Sequence[str] | str] | Source | None = None,
     map: Source | None = None,  # noqa: A002 (the word of the shell)
     encoding: str | None = None,
     command: str = "polyculture.audit(...)",
@@ -243,11 +243,13 @@ def audit(
     suspect_keys : bool
         Look in a second pass for items on which models share one answer that is not the label.
     components : path, mapping or frame, optional
-        What the models are made of (vendor, base model, size, date, ...): a CSV whose first column is ``model``, a TOML
-        with a table ``[models."name"]`` a model, ``{model: {component: value}}``, or a frame with a column ``model``.
+        What the models are made of: a CSV or TOML, ``{model: {component: value}}``, or a frame with a column ``model``.
     nulls : sequence of str, or "all"
         Models of chance to fit beside independence: strata, equicorrelated, rasch, 2pl, factors-1 to factors-3,
         classes-2 to classes-9, permutation, both-margins. The whole ladder takes some seconds.
+    kinds : mapping, path of a TOML file, or text, optional
+        Kinds of decision-makers with names or globs of their models, to be held against each other on the same
+        individuals: ``{"human": ["x", "y"], "model": "api_*"}``, or "human=x,y,model=api_*".
     map, encoding, progress
         As in `read`.
     **mapping
@@ -274,12 +276,15 @@ def audit(
     >>> audit(table, outcomes="failed").systemic_failure.count
     50
     """
+    from polyculture.mapfile import kinds_of
+    from polyculture.readers.components import read_components
     from polyculture.tally import Tally
 
     for name, value, least in (("min_cell", min_cell, 1), ("seed", seed, 0)):
         if value < least:
             raise UsageError(f"{name}={value} is too small.", hint=f"Give {least} or more.")
-    table = _components(components)
+    table = None if components is None else read_components(components)
+    chosen = kinds_of(kinds)
     known: Outcomes | None = None
     inputs: tuple[InputFile, ...] = ()
     if isinstance(source, Tally):
@@ -306,17 +311,11 @@ def audit(
         noun=noun or (known.noun if known is not None else "individuals"),
         null_models=(nulls,) if isinstance(nulls, str) else tuple(nulls),
         component_table=table,
+        kinds=chosen,
     )
     if suspect_keys:
         record = _with_suspect_keys(record, known, counted, census=census)
     return Audit(record=record, tally=counted, _outcomes=known, _kind=getattr(known, "kind", "polars"))
-
-
-def _components(source: Any) -> ComponentTable | None:
-    """Read the table of components, before the outcomes: a wrong file is refused without waiting."""
-    from polyculture.readers.components import read_components
-
-    return None if source is None else read_components(source)
 
 
 def _with_suspect_keys(record: AuditRecord, known: Outcomes | None, counted: Tally, *, census: bool) -> AuditRecord:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         GapRecord,
         GroupHomogenization,
         GroupRecord,
+        KindsRecord,
         ModelRecord,
         NullRecord,
         Outcome,
@@ -246,6 +247,11 @@ class Audit:
     def components(self) -> ComponentsRecord | None:
         """What goes with the likeness of models; None without a table of components."""
         return self.record.components
+
+    @property
+    def kinds(self) -> KindsRecord | None:
+        """Kinds of decision-makers side by side; None where none were named."""
+        return self.record.kinds
 
     @cached_property
     def nulls(self) -> Listing[NullRecord]:

@@ -28,7 +28,7 @@ PROVENANCE = Provenance(
     command="test",
     seed=0,
 )
-RUN_OPTIONS = ("seed", "min_cell", "census", "correction", "noun", "null_models", "component_table")
+RUN_OPTIONS = ("seed", "min_cell", "census", "correction", "noun", "null_models", "component_table", "kinds")
 
 
 def audit_tally(tally: Any, **options: Any) -> AuditRecord:

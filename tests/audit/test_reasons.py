@@ -161,6 +161,18 @@ def test_no_number_of_an_audit_is_missing_without_a_reason(
     html(record)  # every output can say so
 
 
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case is not _one_model], ids=lambda case: str(case.__name__)
+)
+def test_no_number_of_kinds_is_missing_without_a_reason(
+    case: Callable[[np.random.Generator], dict[str, Any]], audit: Callable[..., AuditRecord]
+) -> None:
+    options = {**case(np.random.default_rng(4)), "null_models": ()}
+    record = audit(**options, kinds={"one": ["m0", "m1"], "other": ["m2", "m3"]})
+    assert list(bare(record)) == []
+    html(record)
+
+
 def test_the_page_says_why_there_is_no_ceiling(audit: Callable[..., AuditRecord]) -> None:
     failed = np.array([[0, 1], [0, 0]] * 40, dtype=bool)
     record = audit(failed)

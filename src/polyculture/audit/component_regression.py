@@ -20,6 +20,7 @@ from polyculture.audit.component_pairs import (
     usable,
 )
 from polyculture.audit.components_records import RegressionRecord, RegressionTerm
+from polyculture.audit.contrasts import adjusted
 from polyculture.audit.proportion import number
 from polyculture.audit.statistic import Statistic, undefined
 
@@ -154,8 +155,8 @@ def regression(found: Sequence[Component], similar: Similarity | None, settings:
     fitted = fit(design.dyads, columns)
     alone = fit(design.dyads, design.accuracies)
     terms = [_term(place, design, fitted, settings) for place in range(len(design.terms))]
-    adjusted = settings.corrected([term.p_value for term in terms])
-    shown = [replace(term, p_adjusted=p) for term, p in zip(terms, adjusted, strict=True)]
+    corrected = adjusted([term.p_value for term in terms], settings)
+    shown = [replace(term, p_adjusted=p) for term, p in zip(terms, corrected, strict=True)]
     shown += [
         RegressionTerm(
             name=one.name,

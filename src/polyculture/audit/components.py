@@ -28,6 +28,7 @@ from polyculture.audit.component_regression import regression
 from polyculture.audit.component_shares import shares
 from polyculture.audit.component_words import sentence
 from polyculture.audit.components_records import ComponentRecord, ComponentsRecord
+from polyculture.audit.contrasts import adjusted
 from polyculture.audit.proportion import number
 from polyculture.audit.statistic import Statistic, undefined
 
@@ -87,8 +88,8 @@ def components(
     found = table.of(models)
     spare = _spare(duplicates)
     compared = [_compared(one, models, similar, spare, settings, draws=permutations(len(found))) for one in found]
-    alone = settings.corrected([one.p_value for one in compared])
-    like = settings.corrected([one.at_like_accuracies_p_value for one in compared])
+    alone = adjusted([one.p_value for one in compared], settings)
+    like = adjusted([one.at_like_accuracies_p_value for one in compared], settings)
     compared = [
         replace(one, p_adjusted=p, at_like_accuracies_p_adjusted=q)
         for one, p, q in zip(compared, alone, like, strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polyculture.audit.outcome_record import Outcome
+from polyculture.audit.outcome_records import Outcome
 from polyculture.audit.statistic import Record, Statistic, undefined
 
 __all__ = [

@@ -13,6 +13,7 @@ from polyculture.audit.groups import REPORTED, GroupFigures, known_cells
 from polyculture.audit.outcome import slice_moments
 from polyculture.audit.proportion import SAMPLED, from_estimated, number
 from polyculture.audit.records import Contrast
+from polyculture.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,17 +52,36 @@ def contrasted(view: View, partitions: Sequence[Sequence[GroupFigures]], setting
     """
     contrasts = [_contrasts(view, figures, settings) for figures in partitions]
     compared = {key: contrast for each in contrasts for key, contrast in each.values()}
-    adjusted = dict(zip(compared, settings.corrected([c.p_value for c in compared.values()]), strict=True))
+    corrected = dict(zip(compared, adjusted([c.p_value for c in compared.values()], settings), strict=True))
     found = []
     for figures, each in zip(partitions, contrasts, strict=True):
         for place, f in enumerate(figures):
             record = f.record
             if place in each:
                 key, contrast = each[place]
-                contrast = msgspec.structs.replace(contrast, p_adjusted=adjusted[key])
+                contrast = msgspec.structs.replace(contrast, p_adjusted=corrected[key])
                 record = msgspec.structs.replace(record, contrast=contrast)
             found.append(record)
     return tuple(found)
+
+
+def adjusted(p_values: Sequence[float | None], settings: Settings) -> list[float | None]:
+    """Return p-values corrected for their number, as the settings say.
+
+    Raises
+    ------
+    UsageError
+        If the correction is unknown.
+    """
+    from polyculture.stats.multiplicity import benjamini_hochberg, holm
+
+    corrections = {"bh": benjamini_hochberg, "holm": holm}
+    if settings.correction not in corrections:
+        raise UsageError(
+            f"There is no correction {settings.correction!r}.",
+            hint="Use 'bh' (Benjamini-Hochberg) or 'holm'.",
+        )
+    return [number(p) for p in corrections[settings.correction](p_values)]
 
 
 def _contrasts(

@@ -113,8 +113,10 @@ def tables(audit: AuditRecord) -> dict[str, list[Row]]:
         group_outcomes, group_contrasts, group_models, group_profiles, group_homogenization, gaps, model_gaps,
         pairs, collection, recourse, near_duplicates, tree, panel, panel_members, suspect_keys, suspect_key_items,
         components, component_summary, component_regression, component_shares, component_families, component_what_if,
-        nulls, judged_too_little, notes.
+        nulls, kinds and their tables, judged_too_little, notes.
     """
+    from polyculture.audit.kind_frames import kind_tables  # which is made of the functions here
+
     found: dict[str, list[Row]] = {
         "models": [flatten(model) for model in audit.models],
         "profile": [flatten(row) for row in audit.profile],
@@ -132,6 +134,7 @@ def tables(audit: AuditRecord) -> dict[str, list[Row]]:
         "suspect_key_items": [] if audit.suspect_keys is None else [flatten(i) for i in audit.suspect_keys.items],
         **_component_tables(audit.components),
         "nulls": [flatten(null) for null in audit.nulls],
+        **kind_tables(audit.kinds),
         "judged_too_little": [
             {"judged": judged, "individuals": count} for judged, count in audit.judged_too_little.items()
         ],

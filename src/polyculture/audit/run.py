@@ -14,6 +14,8 @@ from polyculture.audit.group_homogenization import homogenizations
 from polyculture.audit.groups import GroupFigures, groups
 from polyculture.audit.headline import headline
 from polyculture.audit.independence import profile_p
+from polyculture.audit.kind_names import kind_models
+from polyculture.audit.kinds import kinds as measured_kinds
 from polyculture.audit.models import models
 from polyculture.audit.no_answer import no_answer
 from polyculture.audit.notes import notes
@@ -32,7 +34,7 @@ from polyculture.errors import UsageError
 from polyculture.failure import FailureRule, parse_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from polyculture.audit.component_table import ComponentTable
     from polyculture.audit.records import GroupRecord, Provenance
@@ -54,6 +56,7 @@ def run(
     noun: str = "individuals",
     null_models: Sequence[str] = (),
     component_table: ComponentTable | None = None,
+    kinds: Mapping[str, Sequence[str]] | None = None,
 ) -> AuditRecord:
     """Audit a Tally: who is failed by all models, against chance, and in which groups.
 
@@ -77,6 +80,8 @@ def run(
         Models of chance to fit beside independence, by name ("rasch", "classes-2" ...); "all" is the whole ladder.
     component_table : ComponentTable, optional
         What the models are made of; what goes with their likeness is then asked.
+    kinds : mapping of str to sequence of str, optional
+        Kinds of decision-makers, each with names or globs of its models, to be held against each other.
 
     Returns
     -------
@@ -86,7 +91,7 @@ def run(
     Raises
     ------
     UsageError
-        If the correction or a model of chance is unknown.
+        If the correction or a model of chance is unknown, or kinds name no models.
     InputError
         If the table of components does not fit the models.
     """
@@ -100,20 +105,23 @@ def run(
         nulls=tuple(null_models),
         labels=rule is None or rule.kind not in WITHOUT_LABEL,
     )
+    if kinds is not None:
+        kind_models(kinds, tally.models)
     chosen(settings.nulls, tally)  # a wrong name is refused before anything is computed
     if component_table is not None:
         component_table.of(tally.models)  # the same
     # Arrays are small: threads of the linear algebra library cost more than they give, and change last digits.
     with threadpool_limits(limits=1, user_api="blas"):
-        return _answered(tally, rule, provenance, settings, component_table)
+        return _answered(tally, rule, provenance, settings, component_table, kinds)
 
 
-def _answered(
+def _answered(  # noqa: PLR0917
     tally: Tally,
     rule: FailureRule | None,
     provenance: Provenance,
     settings: Settings,
     component_table: ComponentTable | None,
+    kinds: Mapping[str, Sequence[str]] | None,
 ) -> AuditRecord:
     if rule is not None and not provenance.failure_rule_in_words:
         provenance = msgspec.structs.replace(provenance, failure_rule_in_words=rule.in_words())
@@ -168,6 +176,7 @@ def _answered(
             duplicates=() if together is None else together.near_duplicates,
         ),
         nulls=nulls(view, measured[0], settings),
+        kinds=None if kinds is None else measured_kinds(tally, kinds, settings),
         no_answer=no_answer(tally, settings),
         notes=notes(
             tally,

@@ -6,12 +6,9 @@ columns it is about. So a further column or a further question changes no other 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 from zlib import crc32
-
-from polyculture.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,22 +70,3 @@ class Settings:
 
         key = (_QUESTIONS.index(question), *(crc32(repr(name).encode()) for name in names))
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
-
-    def corrected(self, p_values: Sequence[float | None]) -> list[float | None]:
-        """Return p-values corrected for their number; None and NaN do not count and stay None.
-
-        Raises
-        ------
-        UsageError
-            If the correction is unknown.
-        """
-        from polyculture.stats.multiplicity import benjamini_hochberg, holm
-
-        corrections = {"bh": benjamini_hochberg, "holm": holm}
-        if self.correction not in corrections:
-            raise UsageError(
-                f"There is no correction {self.correction!r}.",
-                hint="Use 'bh' (Benjamini-Hochberg) or 'holm'.",
-            )
-        adjusted = corrections[self.correction](p_values)
-        return [None if math.isnan(p) else float(p) for p in adjusted.tolist()]

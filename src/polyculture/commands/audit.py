@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from polyculture.commands.options import OTHER, OUTPUT, ColumnOptions, option
+from polyculture.commands.options import COLUMNS, OTHER, OUTPUT, ColumnOptions, option
 
 if TYPE_CHECKING:
     from polyculture.commands.progress import Stages
@@ -34,6 +34,10 @@ def audit(
     components: Annotated[
         str | None,
         option(OTHER, 'Table of what the models are made of: CSV (model,vendor,...) or TOML ([models."name"]).'),
+    ] = None,
+    kinds: Annotated[
+        str | None,
+        option(COLUMNS, "Kinds of decision-makers to compare: 'human=expert_*,model=api_*', or a TOML file."),
     ] = None,
     noun: Annotated[str | None, option(OTHER, "What the individuals are, in the plural: applicants.")] = None,
     json: Annotated[
@@ -83,6 +87,7 @@ def audit(
             noun=noun,
             components=components,
             nulls=[name.strip() for name in nulls.split(",") if name.strip()],
+            kinds=kinds,
             command=inputs.command_line(),
             encoding=columns.encoding,
             progress=progress,

@@ -20,7 +20,7 @@ from polyculture.report.markup import FILTERS, Footnotes
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["html", "repr_html"]
+__all__ = ["environment", "html", "repr_html", "template_text"]
 
 MOST_UNSEARCHED = 25  # rows of families without a search field above them
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -42,13 +42,13 @@ def html(record: AuditRecord) -> str:
     context = sections.context(record)
     searched = context["pair_tables"] is not None and bool(context["pair_tables"].every)
     searched = searched or (record.components is not None and len(record.components.families) > MOST_UNSEARCHED)
-    script = _text("filter.js") if searched else ""
+    script = template_text("filter.js") if searched else ""
     page: str = (
-        _environment()
+        environment()
         .get_template("report.html.jinja")
         .render(
             record=record,
-            style=_text("report.css"),
+            style=template_text("report.css"),
             script=script,
             script_hash=_hash(script),
             most_unsearched=MOST_UNSEARCHED,
@@ -72,9 +72,9 @@ def repr_html(record: AuditRecord) -> str:
         An HTML fragment whose style touches nothing outside of it.
     """
     view: str = (
-        _environment()
+        environment()
         .get_template("notebook.html.jinja")
-        .render(record=record, style=_text("notebook.css"), outcomes=sections.outcomes(record))
+        .render(record=record, style=template_text("notebook.css"), outcomes=sections.outcomes(record))
     )
     return view
 
@@ -84,21 +84,23 @@ def _hash(script: str) -> str:
     return b64encode(sha256(script.encode()).digest()).decode()
 
 
-def _text(name: str) -> str:
+def template_text(name: str) -> str:
+    """Return a file of the templates as it is."""
     return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return the environment of all templates: escaping, strict, with the filters of ``markup``."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    environment = Environment(
+    found = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(FILTERS)
-    environment.globals.update(footnotes=Footnotes, words=words)
-    return environment
+    found.filters.update(FILTERS)
+    found.globals.update(footnotes=Footnotes, words=words)
+    return found

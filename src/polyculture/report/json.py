@@ -6,6 +6,7 @@ Field names live in ``audit.records``; nothing here renames or adds one.
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import Any
 
 import msgspec
@@ -14,7 +15,15 @@ from polyculture.audit.records import SCHEMA, AuditRecord, Record
 from polyculture.errors import FileError
 from polyculture.report.words import shown
 
-__all__ = ["from_json", "json_schema", "record_json", "to_json"]
+__all__ = ["SCHEMA_NAMES", "from_json", "json_schema", "record_json", "to_json"]
+
+# Name for `polyculture schema` -> module, record, title.
+_RESULTS = {
+    "audit": ("polyculture.audit.records", "AuditRecord", "An audit of several models on the same individuals"),
+    "reproduction": ("polyculture.claims.records", "ReproductionRecord", "A published analysis done again"),
+    "check": ("polyculture.gate.records", "CheckRecord", "A result held against limits"),
+}
+SCHEMA_NAMES = tuple(_RESULTS)
 
 
 def to_json(record: AuditRecord) -> bytes:
@@ -99,19 +108,28 @@ def from_json(data: bytes | str) -> AuditRecord:
     return record
 
 
-def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of audit.json, with a title for every record."""
-    schema = msgspec.json.schema(AuditRecord)
+def json_schema(name: str = "audit") -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of a result, with a title for every record.
+
+    Parameters
+    ----------
+    name : str
+        One of `SCHEMA_NAMES`.
+    """
+    module, kind, title = _RESULTS[name]
+    record = getattr(import_module(module), kind)
+    identifier = next(field.default for field in msgspec.structs.fields(record) if field.name == "schema")
+    schema = msgspec.json.schema(record)
     definitions: dict[str, Any] = schema.pop("$defs", {})
-    definitions["AuditRecord"]["properties"]["schema"]["const"] = SCHEMA
+    definitions[kind]["properties"]["schema"]["const"] = identifier
     for definition in definitions.values():
         # The first paragraph of the docstring is the title's longer form; line breaks are of the source only.
         if "description" in definition:
             definition["description"] = " ".join(definition["description"].replace("``", "").split())
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": SCHEMA,
-        "title": "An audit of several models on the same individuals, as polyculture writes it",
+        "$id": identifier,
+        "title": f"{title}, as polyculture writes it",
         **schema,
         "$defs": definitions,
     }

@@ -30,8 +30,19 @@ Row = dict[str, Any]
 LONGEST_LABEL = 24  # characters; the table beneath has the whole name
 
 
-def interval_rows(rows: list[Row], size: Size, *, title: str, bars: bool = False, label: str = PERCENT_LABEL) -> Spec:
-    """Return rows of label, mark with interval, expected tick, and the number in words."""
+def interval_rows(
+    rows: list[Row],
+    size: Size,
+    *,
+    title: str,
+    bars: bool = False,
+    label: str = PERCENT_LABEL,
+    largest: float | None = None,
+) -> Spec:
+    """Return rows of label, mark with interval, expected tick, and the number in words.
+
+    ``largest`` is the end of the axis, where several plots share one.
+    """
     wide = size == "wide"
     step, down = (34, 0) if wide else (50, 11)
     short = shorten_all([row["label"] for row in rows], LONGEST_LABEL)
@@ -40,7 +51,7 @@ def interval_rows(rows: list[Row], size: Size, *, title: str, bars: bool = False
     left, right = (24 + LABEL_CHARACTER * longest, 150.0) if wide else (6.0, 16.0)
     width = (WIDE if wide else COMPACT) - left - right
     everything = [row[key] for row in rows for key in ("value", "low", "high", "expected") if row[key] is not None]
-    domain = [min([0.0, *everything]), max([0.0, *everything]) or 0.01]
+    domain = [min([0.0, *everything]), largest or max([0.0, *everything]) or 0.01]
     x = {
         "type": "quantitative",
         "scale": {"domain": domain, "nice": 4, "zero": True},

@@ -11,12 +11,22 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from polyculture.audit.records import AuditRecord, GapRecord, GroupRecord, Outcome, ProfileRow
-from polyculture.report import charts, components, heatmap, ladder, similarity, words
+from polyculture.audit.records import AuditRecord, GapRecord, GroupRecord, KindRecord, KindsRecord, Outcome, ProfileRow
+from polyculture.report import charts, components, heatmap, kinds, ladder, similarity, words
 from polyculture.report.panel import majority_words
 from polyculture.report.vega import svg
 
-__all__ = ["MOST_TABLE_ROWS", "Figure", "GroupTable", "Profile", "context", "gap_columns", "outcomes"]
+__all__ = [
+    "MOST_TABLE_ROWS",
+    "Figure",
+    "GroupTable",
+    "Profile",
+    "context",
+    "figure",
+    "gap_columns",
+    "kinds_context",
+    "outcomes",
+]
 
 MOST_TABLE_ROWS = 200  # longer tables stand in --tables and --json
 MOST_PROFILES = 3
@@ -63,7 +73,7 @@ def context(record: AuditRecord) -> dict[str, Any]:
     profiles = _profiles(record.profile, record.noun)
     patterns = heatmap.patterns_chart(record.patterns, record.noun) if record.patterns else None
     tables = _group_tables(record.groups)
-    gaps = [(gap, _figure(f"gaps-{index}", charts.gaps_chart(gap))) for index, gap in enumerate(record.gaps)]
+    gaps = [(gap, figure(f"gaps-{index}", charts.gaps_chart(gap))) for index, gap in enumerate(record.gaps)]
     return {
         "contents": list(_contents(record)),
         "big_numbers": _big_numbers(record.systemic_failure, record.noun),
@@ -76,22 +86,23 @@ def context(record: AuditRecord) -> dict[str, Any]:
         "any_no_answer": any(model.no_answer for model in record.models),
         "outcomes": outcomes(record),
         "profiles": profiles,
-        "patterns_figure": _figure("patterns", patterns),
+        "patterns_figure": figure("patterns", patterns),
         "patterns_legend": [] if patterns is None else heatmap.legend(patterns.rows),
         "who_did_not_judge": _who_did_not_judge(record),
         "patterns_sentence": _patterns_sentence(record),
-        "models_figure": _figure("models", charts.models_chart(record.models)) if record.models else None,
+        "models_figure": figure("models", charts.models_chart(record.models)) if record.models else None,
         "group_tables": tables,
         "gaps": gaps,
         "gap_columns": gap_columns,
         "most_rows": MOST_TABLE_ROWS,
         "heat": heatmap.heat,
         "ladder": _ladder(record),
+        "kinds": None if record.kinds is None else kinds_context(record.kinds, record.noun),
         **similarity.context(record),
         **components.context(record),
         "component_figure": None
         if record.components is None
-        else _figure("components", components.components_chart(record.components.components)),
+        else figure("components", components.components_chart(record.components.components)),
         "majority_words": "" if record.panel is None else majority_words(record.panel, record.noun),
     }
 
@@ -101,8 +112,34 @@ def _ladder(record: AuditRecord) -> dict[str, Any]:
     return {
         "rows": ladder.ladder_rows(record.nulls),
         "verdict": ladder.verdict(record),
-        "figure": _figure("ladder", chart),
+        "figure": figure("ladder", chart),
     }
+
+
+def kinds_context(found: KindsRecord, noun: str) -> dict[str, Any]:
+    """Return what the section on kinds of decision-makers needs."""
+    columns = [
+        {
+            "column": column,
+            "rows": rows,
+            "figure": figure(f"kind-groups-{index}", kinds.excess_chart(rows)),
+            "same_figure": figure(f"kind-groups-same-{index}", kinds.excess_chart(rows, "homogeneous_outcomes")),
+        }
+        for index, (column, rows) in enumerate(kinds.group_rows(found).items())
+    ]
+    profiles = [(kind, _profile_of_kind(index, kind, noun)) for index, kind in enumerate(found.kinds)]
+    return {"found": found, "columns": columns, "profiles": profiles, "verdict": kinds.kinds_verdict(found)}
+
+
+def _profile_of_kind(index: int, kind: KindRecord, noun: str) -> Figure | None:
+    """Return the profile of the most common number of judgements by one kind."""
+    found: dict[int, list[ProfileRow]] = {}
+    for row in kind.profile:
+        found.setdefault(row.judged, []).append(row)
+    if not found:
+        return None
+    rows = max(found.values(), key=lambda rows: sum(row.count for row in rows))
+    return figure(f"kind-profile-{index}", charts.profile_chart(rows, noun))
 
 
 def _contents(record: AuditRecord) -> Iterable[tuple[str, str]]:
@@ -125,6 +162,7 @@ def _contents(record: AuditRecord) -> Iterable[tuple[str, str]]:
         (record.components is not None, "components", "What goes with likeness"),
         (record.suspect_keys is not None, "suspect-keys", "Labels to look at again"),
         (record.nulls, "nulls", "Models of chance"),
+        (record.kinds is not None, "kinds", "Kinds of decision-makers"),
         (record.no_answer is not None, "no-answer", "No answer, read both ways"),
         (record.notes or record.provenance.warnings, "notes", "Warnings and notes"),
         (True, "reading", "How to read these numbers"),
@@ -179,7 +217,8 @@ def _big(name: str, label: str, value: Any, kind: str, below: str) -> dict[str, 
     }
 
 
-def _figure(name: str, chart: charts.Chart | None) -> Figure | None:
+def figure(name: str, chart: charts.Chart | None) -> Figure | None:
+    """Return a chart drawn in both sizes, None where there is none."""
     if chart is None:
         return None
     drawn = [
@@ -198,7 +237,7 @@ def _profiles(profile: Sequence[ProfileRow], noun: str) -> list[Profile]:
             judged,
             sum(row.count for row in rows),
             rows,
-            _figure(f"profile-{judged}", charts.profile_chart(rows, noun)) if index < MOST_PROFILES else None,
+            figure(f"profile-{judged}", charts.profile_chart(rows, noun)) if index < MOST_PROFILES else None,
             _profile_sentence(rows, noun),
         )
         for index, (judged, rows) in enumerate(by_judged)
@@ -289,7 +328,7 @@ def _group_tables(groups: Sequence[GroupRecord]) -> list[GroupTable]:
             by,
             "By " + words.listed([words.shown(column) for column in by]),
             members,
-            _figure(f"groups-{index}", charts.groups_chart(members)),
+            figure(f"groups-{index}", charts.groups_chart(members)),
             _group_models(members),
         )
         for index, (by, members) in enumerate(ordered)

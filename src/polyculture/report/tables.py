@@ -23,7 +23,7 @@ from polyculture.files import FORMULA, atomic_write, mode_of_new, output_error
 from polyculture.report.dictionary import describe
 from polyculture.report.words import shown
 
-__all__ = ["TABLES", "guarded", "write_tables"]
+__all__ = ["TABLES", "csv_files", "guarded", "write_folder", "write_tables"]
 
 TABLES = (
     "models",
@@ -54,6 +54,13 @@ TABLES = (
     "component_families",
     "component_what_if",
     "nulls",
+    "kinds",
+    "kind_outcomes",
+    "kind_profiles",
+    "kind_group_outcomes",
+    "kind_contrasts",
+    "kind_group_differences",
+    "kind_differences",
     "judged_too_little",
     "notes",
     "provenance",
@@ -85,6 +92,36 @@ def write_tables(record: AuditRecord, directory: str | os.PathLike[str]) -> tupl
     OutputError
         The folder cannot be made or written.
     """
+    files = {f"{name}.csv": _csv(rows) for name, rows in _all_tables(record).items()}
+    return write_folder(files, directory, replaced=[f"{name}.csv" for name in TABLES])
+
+
+def csv_files(found: dict[str, list[Row]]) -> dict[str, bytes]:
+    """Return tables as CSV by name, with the dictionary of their columns."""
+    same = {name: same_columns(rows) for name, rows in found.items()}
+    same["dictionary"] = describe({name: list(rows[0]) for name, rows in same.items()})
+    return {name: _csv(rows) for name, rows in same.items()}
+
+
+def write_folder(
+    files: dict[str, bytes], directory: str | os.PathLike[str], *, replaced: Iterable[str] = ()
+) -> tuple[Path, ...]:
+    """Write files into a folder so that the old ones are there or all of the new ones.
+
+    Parameters
+    ----------
+    files : dict of str to bytes
+        Name -> content.
+    directory : path-like
+        The folder; made if it is not there, but its parent must be.
+    replaced : iterable of str
+        Names of files that are removed where they are not among the new ones.
+
+    Raises
+    ------
+    OutputError
+        The folder cannot be made or written.
+    """
     target = Path(directory)
     if not target.absolute().parent.is_dir():
         raise OutputError(
@@ -93,13 +130,12 @@ def write_tables(record: AuditRecord, directory: str | os.PathLike[str]) -> tupl
         )
     if target.exists() and not target.is_dir():
         raise OutputError(f"Cannot write into {str(target)!r}: it is a file.", hint="Give the name of a folder.")
-    files = {f"{name}.csv": _csv(rows) for name, rows in _all_tables(record).items()}
     temporary: Path | None = None
     try:
         temporary = Path(tempfile.mkdtemp(prefix=".polyculture-", suffix=".tmp", dir=target.absolute().parent))
         for name, content in files.items():
             atomic_write(temporary / name, content)
-        _move(temporary, target, files)
+        _move(temporary, target, files, replaced)
     except OSError as error:
         raise output_error(target, error) from error
     finally:
@@ -108,7 +144,7 @@ def write_tables(record: AuditRecord, directory: str | os.PathLike[str]) -> tupl
     return tuple(target / name for name in files)
 
 
-def _move(temporary: Path, target: Path, names: Iterable[str]) -> None:
+def _move(temporary: Path, target: Path, names: Iterable[str], replaced: Iterable[str]) -> None:
     """Move the files into place: a new folder at once, into an old one file by file."""
     if not target.exists():
         temporary.chmod(mode_of_new(0o777))
@@ -117,10 +153,10 @@ def _move(temporary: Path, target: Path, names: Iterable[str]) -> None:
     kept = set(names)
     for name in names:
         (temporary / name).replace(target / name)
-    for table in TABLES:
-        if f"{table}.csv" not in kept:
+    for name in replaced:
+        if name not in kept:
             with contextlib.suppress(FileNotFoundError):
-                (target / f"{table}.csv").unlink()
+                (target / name).unlink()
 
 
 def _all_tables(record: AuditRecord) -> dict[str, list[Row]]:

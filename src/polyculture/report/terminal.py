@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from polyculture.audit.records import AuditRecord, GapRecord, GroupRecord, Outcome, ProfileRow, Statistic
 from polyculture.report import words
 from polyculture.report.components import print_components
+from polyculture.report.kinds import show_kinds
 from polyculture.report.ladder import ladder_rows, verdict
 from polyculture.report.similarity import near_duplicate_words, suspect_words
 
@@ -60,6 +61,8 @@ def print_audit(record: AuditRecord, console: Console) -> None:
     if len(record.nulls) > 1:
         screen.show(_ladder(record, screen))
         screen.paragraph(verdict(record))
+    if record.kinds is not None:
+        show_kinds(record, screen)
     for line in _remarks(record):
         screen.paragraph(line)
 

@@ -24,7 +24,7 @@ from polyculture.stats._rows import (
     skewness,
 )
 
-__all__ = ["Event", "Moments", "has_event", "moments", "moments_of_rows"]
+__all__ = ["Event", "Moments", "has_event", "influences", "moments", "moments_of_rows"]
 
 Event = Literal["all_fail", "none_fail", "same"]
 
@@ -162,9 +162,30 @@ def moments_of_rows(rows: Rows, event: Event) -> Moments:
         raise ValueError(f"event must be 'all_fail', 'none_fail' or 'same', got {event!r}.")
     if not rows.count.size or rows.total_weight <= 0.0:
         return _nobody(rows, event)
+    return _joint(rows, event, _event_side(rows, event), _largest(rows, event))
+
+
+def influences(moments: Moments) -> tuple[Floats, Floats]:
+    """Return the influence of an individual of each row on the observed share and on log E.
+
+    Parameters
+    ----------
+    moments : Moments
+        Of an event on a table.
+
+    Returns
+    -------
+    observed, log_expected : ndarray, shape (P,)
+        Of an individual of weight 1, to be divided by the total weight; rows are those of ``moments.rows``.
+    """
+    side = _event_side(moments.rows, moments.event)
+    return side.happened.astype(np.float64) - moments.observed, side.influence
+
+
+def _event_side(rows: Rows, event: Event) -> _Side:
     wanted = {"all_fail": [True], "none_fail": [False], "same": [True, False]}[event]
     sides = [_side(rows, fails) for fails in wanted]
-    return _joint(rows, event, sides[0] if len(sides) == 1 else _either(*sides), _largest(rows, event))
+    return sides[0] if len(sides) == 1 else _either(*sides)
 
 
 def has_event(moments: Moments) -> Bools:
