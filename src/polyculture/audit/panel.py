@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import UNSET
 
-from polyculture.audit.proportion import SAMPLED, from_estimated, number, why
-from polyculture.audit.settings import CENSUS
+from polyculture.audit.proportion import number, why
+from polyculture.audit.similarity import statistic_of
 from polyculture.audit.similarity_records import PanelMember, PanelRecord
 from polyculture.audit.statistic import Statistic
 
 if TYPE_CHECKING:
     from polyculture.audit.settings import Settings
     from polyculture.audit.similarity import Similarity
-    from polyculture.stats.intervals import Estimated
 
 FEWEST = 3
 MOST = 200
@@ -47,13 +46,13 @@ def panel(similar: Similarity | None, settings: Settings) -> PanelRecord | None:
     if not FEWEST <= np.count_nonzero(judged) <= MOST:
         return None
     found = majority(rows, share)
-    n_eff = _one(effective_number(rows, cells, share), settings, similar)
+    n_eff = statistic_of(effective_number(rows, cells, share), settings, similar)
     without = effective_numbers_without(cells, (failed > 0) & (failed < judged))
     majorities = majorities_without(rows)
     members = tuple(
         PanelMember(
             name=name,
-            accuracy=_one(
+            accuracy=statistic_of(
                 share_of_individuals(rows, ~rows.failed[:, j], rows.judged[:, j], share=share), settings, similar
             ),
             n_eff_without=number(without[j].value),
@@ -70,9 +69,9 @@ def panel(similar: Similarity | None, settings: Settings) -> PanelRecord | None:
         sentence=votes(int(np.count_nonzero(judged)), n_eff),
         individuals=round(float(rows.n) / share),
         n_eff=n_eff,
-        majority=_one(found.observed, settings, similar),
+        majority=statistic_of(found.observed, settings, similar),
         independent=number(found.independent),
-        difference=_one(found.difference, settings, similar),
+        difference=statistic_of(found.difference, settings, similar),
         ties=number(found.ties),
         ties_independent=number(found.ties_independent),
         best=None if best is None else best.name,
@@ -94,9 +93,3 @@ def votes(members: int, n_eff: Statistic) -> str:
         return f"How many independent votes these {members} are worth is undefined{why}."
     ends = "" if n_eff.low is None or n_eff.high is None else f" ({n_eff.low:.1f} to {n_eff.high:.1f})"
     return f"These {members} votes are worth about {n_eff.value:.1f} independent ones{ends}."
-
-
-def _one(found: Estimated, settings: Settings, similar: Similarity) -> Statistic:
-    if settings.census and found.value is not None:
-        return Statistic(value=float(found.value), reason=CENSUS)
-    return from_estimated(found, note=SAMPLED if similar.share < 1 and found.method else "")

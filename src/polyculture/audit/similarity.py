@@ -234,7 +234,7 @@ def collection(view: View, similar: Similarity | None, settings: Settings) -> Co
         return None
     differs, most = multiplicity.discrepancy(rows, baseline, share)
     counted = together.co_failing(rows, share)
-    n_eff = _one(together.effective_number(rows, cells, share), settings, similar)
+    n_eff = statistic_of(together.effective_number(rows, cells, share), settings, similar)
     spread = multiplicity.recourse(rows, wanted, share)
     order, merges = tree_of(similar.models, similar.pairs.kappa.value)
     failed, judged = np.diag(similar.both_failed), np.diag(similar.both_judged)
@@ -247,12 +247,12 @@ def collection(view: View, similar: Similarity | None, settings: Settings) -> Co
         constant=tuple(constant),
         sentence=sentence(counted.models, n_eff, constant),
         n_eff=n_eff,
-        mean_phi=_one(together.mean_phi(rows, cells, share), settings, similar),
-        fleiss=_one(together.fleiss(rows, share), settings, similar),
-        capa=_one(together.capa_of_all(rows, similar.pairs, share), settings, similar),
+        mean_phi=statistic_of(together.mean_phi(rows, cells, share), settings, similar),
+        fleiss=statistic_of(together.fleiss(rows, share), settings, similar),
+        capa=statistic_of(together.capa_of_all(rows, similar.pairs, share), settings, similar),
         capa_method=similar.pairs.capa_method,
-        ambiguity=_one(multiplicity.ambiguity(rows, baseline, share), settings, similar),
-        discrepancy=_one(differs, settings, similar),
+        ambiguity=statistic_of(multiplicity.ambiguity(rows, baseline, share), settings, similar),
+        discrepancy=statistic_of(differs, settings, similar),
         baseline_model=similar.models[baseline],
         discrepancy_model=None if most is None else similar.models[most],
         wanted=words,
@@ -261,7 +261,7 @@ def collection(view: View, similar: Similarity | None, settings: Settings) -> Co
                 low=float(low),
                 high=float(high),
                 count=round(float(count) / share),
-                observed=_one(observed, settings, similar),
+                observed=statistic_of(observed, settings, similar),
             )
             for low, high, count, observed in zip(spread.low, spread.high, spread.count, spread.observed, strict=True)
         ),
@@ -287,7 +287,8 @@ def sentence(models: int, n_eff: Statistic, constant: Sequence[str] = ()) -> str
     return f"{models} models count as about {n_eff.value:.1f} independent ones{ends}.{left_out}"
 
 
-def _one(found: Estimated, settings: Settings, similar: Similarity) -> Statistic:
+def statistic_of(found: Estimated, settings: Settings, similar: Similarity) -> Statistic:
+    """Return a figure of the collection or the panel as a Statistic: of a census, of a sample, or of everyone."""
     if settings.census and found.value is not None:
         return Statistic(value=float(found.value), reason=CENSUS)
     note = SAMPLED if similar.share < 1 and found.method else ""
