@@ -50,7 +50,7 @@ def test_table_5_of_the_paper():
 
 
 def test_the_other_chances_of_the_paper_are_around_the_same_observed_agreement():
-    """Cohen and Scott take the mean probabilities of the options for chance, CAPA the probabilities on the right one."""
+    """Cohen and Scott take mean probabilities of the options for chance, CAPA those on the right one."""
     one, two = np.array([[0.9, 0.1], [0.8, 0.2]]), np.array([[0.7, 0.3], [0.6, 0.4]])
     given = np.stack([one, two], axis=1)
     _, _, observed, _ = capa_probabilities(probability_sums(given, np.array([0, 1]), np.array([2, 2])))
