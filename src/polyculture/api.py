@@ -56,6 +56,7 @@ class MappingOptions(TypedDict, total=False):
     min_judged: int
     positive: str | None
     max_groups: int
+    options: str | int | None
 
 
 @dataclass(frozen=True)
@@ -255,7 +256,7 @@ def audit(
     **mapping
         What the columns mean, the fields of `Mapping`: id, label, models, by, snapshot, weight, count, cluster,
         long, model, value, outcomes, failure, failed_when, pending, no_answer, no_answer_values, min_judged,
-        positive, max_groups.
+        positive, max_groups, options.
     command : str
         The call as the provenance shows it.
 

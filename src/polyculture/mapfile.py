@@ -37,6 +37,7 @@ MAPPING_KEYS: dict[str, tuple[type, ...]] = {
     "min_judged": (int,),
     "positive": (str,),
     "max_groups": (int,),
+    "options": (str, int),
 }
 _ELSEWHERE = (
     *("encoding", "noun", "seed", "census", "correction", "min_cell", "components"),

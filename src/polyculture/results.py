@@ -366,13 +366,10 @@ class Audit:
         OutputError
             If the file cannot be written.
         """
-        from polyculture.files import atomic_write
+        from polyculture.files import text_and_file
         from polyculture.report.json import to_json
 
-        content = to_json(self.record)
-        if path is not None:
-            atomic_write(path, content)
-        return content.decode()
+        return text_and_file(to_json(self.record), path)
 
     def tables(self, directory: str | PathLike[str]) -> Path:
         """Write every table as CSV, with a dictionary of the columns, and return the folder.
