@@ -56,6 +56,7 @@ class MappingOptions(TypedDict, total=False):
     min_judged: int
     positive: str | None
     max_groups: int
+    options: str | int | None
 
 
 @dataclass(frozen=True)
@@ -218,6 +219,7 @@ def audit(
     suspect_keys: bool = False,
     slices: Sequence[str] | str = (),
     slices_by: str = "excess",
+    components: Source | TypeMapping[str, TypeMapping[str, Any]] | IntoFrame | None = None,
     kinds: TypeMapping[str, Sequence[str] | str] | Source | None = None,
     map: Source | None = None,  # noqa: A002 (the word of the shell)
     encoding: str | None = None,
@@ -248,6 +250,8 @@ def audit(
         that ``by`` takes. "all": every column that is named for nothing else.
     slices_by : {"excess", "systemic-failure"}
         What slices are found and tested for.
+    components : path, mapping or frame, optional
+        What the models are made of: a CSV or TOML, ``{model: {component: value}}``, or a frame with a column ``model``.
     nulls : sequence of str, or "all"
         Models of chance to fit beside independence: strata, equicorrelated, rasch, 2pl, factors-1 to factors-3,
         classes-2 to classes-9, permutation, both-margins. The whole ladder takes some seconds.
@@ -259,7 +263,7 @@ def audit(
     **mapping
         What the columns mean, the fields of `Mapping`: id, label, models, by, snapshot, weight, count, cluster,
         long, model, value, outcomes, failure, failed_when, pending, no_answer, no_answer_values, min_judged,
-        positive, max_groups.
+        positive, max_groups, options.
     command : str
         The call as the provenance shows it.
 
@@ -281,10 +285,12 @@ def audit(
     50
     """
     from polyculture.mapfile import kinds_of
+    from polyculture.readers.components import read_components
 
     for name, value, least in (("min_cell", min_cell, 1), ("seed", seed, 0)):
         if value < least:
             raise UsageError(f"{name}={value} is too small.", hint=f"Give {least} or more.")
+    table = None if components is None else read_components(components)
     chosen = kinds_of(kinds)
     known, counted, inputs = _counted(source, map=map, encoding=encoding, progress=progress, **mapping)
     if progress is not None:
@@ -301,6 +307,7 @@ def audit(
         correction=correction,
         noun=noun or (known.noun if known is not None else "individuals"),
         null_models=(nulls,) if isinstance(nulls, str) else tuple(nulls),
+        component_table=table,
         kinds=chosen,
     )
     if suspect_keys:

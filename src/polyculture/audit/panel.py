@@ -88,6 +88,7 @@ def votes(members: int, n_eff: Statistic) -> str:
 
     Examples
     --------
+    >>> from polyculture.audit.statistic import Statistic
     >>> votes(7, Statistic(value=2.31, low=2.0, high=2.68))
     'These 7 votes are worth about 2.3 independent ones (2.0 to 2.7).'
     """

@@ -8,6 +8,16 @@ from __future__ import annotations
 
 import msgspec
 
+from polyculture.audit.components_records import (
+    ComponentRecord,
+    ComponentsRecord,
+    FamilyRecord,
+    RegressionRecord,
+    RegressionTerm,
+    ShareRecord,
+    SharesRecord,
+    WhatIfRecord,
+)
 from polyculture.audit.kinds_records import (
     DifferenceOfDifferences,
     KindContrast,
@@ -45,8 +55,11 @@ __all__ = [
     "AgreementRecord",
     "AuditRecord",
     "CollectionRecord",
+    "ComponentRecord",
+    "ComponentsRecord",
     "Contrast",
     "DifferenceOfDifferences",
+    "FamilyRecord",
     "GapRecord",
     "GroupHomogenization",
     "GroupModel",
@@ -71,12 +84,17 @@ __all__ = [
     "Provenance",
     "Record",
     "RecourseRow",
+    "RegressionRecord",
+    "RegressionTerm",
+    "ShareRecord",
+    "SharesRecord",
     "SliceParent",
     "SliceRecord",
     "SlicesRecord",
     "Statistic",
     "SuspectKey",
     "SuspectKeysRecord",
+    "WhatIfRecord",
     "undefined",
 ]
 
@@ -221,6 +239,7 @@ class AuditRecord(Record, frozen=True, kw_only=True):
     panel: PanelRecord | None = None
     suspect_keys: SuspectKeysRecord | None = None
     slices: SlicesRecord | None = None
+    components: ComponentsRecord | None = None
     nulls: tuple[NullRecord, ...] = ()
     kinds: KindsRecord | None = None
     no_answer: NoAnswerRecord | None = None

@@ -39,6 +39,10 @@ def audit(
         Literal["excess", "systemic-failure"],
         option(OTHER, "What slices are found by: failures in excess of the slice's own rates, or failures by all."),
     ] = "excess",
+    components: Annotated[
+        str | None,
+        option(OTHER, 'Table of what the models are made of: CSV (model,vendor,...) or TOML ([models."name"]).'),
+    ] = None,
     kinds: Annotated[
         str | None,
         option(COLUMNS, "Kinds of decision-makers to compare: 'human=expert_*,model=api_*', or a TOML file."),
@@ -70,7 +74,7 @@ def audit(
     )
     sources = inputs.named(source)
     mapping = columns.mapping()
-    targets.check(sources)
+    targets.check([*sources, *([] if components is None else [components])])
     if html is not None and not dry_run:
         from polyculture.report.vega import warm_up
 
@@ -91,6 +95,7 @@ def audit(
             noun=noun,
             slices=split_list(slices),
             slices_by=slices_by,
+            components=components,
             nulls=[name.strip() for name in nulls.split(",") if name.strip()],
             kinds=kinds,
             command=inputs.command_line(),

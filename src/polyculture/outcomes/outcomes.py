@@ -24,7 +24,7 @@ from polyculture.outcomes.thresholds import group_edges, top_thresholds
 
 __all__ = ["Outcomes"]
 
-_ROLES = ("id", "label", "weight", "count", "cluster", "model", "value")
+_ROLES = ("id", "label", "weight", "count", "cluster", "model", "value", "options_column")
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,17 @@ class Outcomes:
             name = getattr(self.mapping, role)
             if name is not None and name not in self.schema:
                 raise ColumnError(
-                    f"There is no column {name!r} in {self.source} for {role}.",
+                    f"There is no column {name!r} in {self.source} for {role.removesuffix('_column')}.",
                     hint=nearest(name, self.schema) or f"The columns are: {first_few(self.schema, limit=20)}.",
                 )
-            if role in ("weight", "count") and name is not None and kind_of(self.schema[name]) != "numbers":
+            if (
+                role in ("weight", "count", "options_column")
+                and name is not None
+                and kind_of(self.schema[name]) != "numbers"
+            ):
                 raise ColumnError(
-                    f"The {role} column {name!r} holds {kind_of(self.schema[name])}.", hint="Cast it to numbers."
+                    f"The {role.removesuffix('_column')} column {name!r} holds {kind_of(self.schema[name])}.",
+                    hint="Cast it to numbers.",
                 )
 
     def _check_kinds(self) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["environment", "html", "portfolio_html", "portfolio_repr_html", "repr_html", "template_text"]
 
+MOST_UNSEARCHED = 25  # rows of families without a search field above them
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -41,6 +42,7 @@ def html(record: AuditRecord) -> str:
     """
     context = sections.context(record)
     searched = context["pair_tables"] is not None and bool(context["pair_tables"].every)
+    searched = searched or (record.components is not None and len(record.components.families) > MOST_UNSEARCHED)
     script = template_text("filter.js") if searched else ""
     page: str = (
         environment()
@@ -50,6 +52,7 @@ def html(record: AuditRecord) -> str:
             style=template_text("report.css"),
             script=script,
             script_hash=_hash(script),
+            most_unsearched=MOST_UNSEARCHED,
             **context,
         )
     )

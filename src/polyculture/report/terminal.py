@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from polyculture.audit.records import AuditRecord, GapRecord, GroupRecord, Outcome, ProfileRow, Statistic
 from polyculture.report import words
+from polyculture.report.components import print_components
 from polyculture.report.kinds import show_kinds
 from polyculture.report.ladder import ladder_rows, verdict
 from polyculture.report.similarity import near_duplicate_words, suspect_words
@@ -53,6 +54,7 @@ def print_audit(record: AuditRecord, console: Console) -> None:
         screen.paragraph(line)
     if record.collection is not None:
         screen.blank()
+    print_components(record, screen)
     for table in _groups(record, screen):
         screen.show(table)
     for gap in record.gaps:
