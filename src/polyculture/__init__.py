@@ -21,19 +21,35 @@ from polyculture._version import __version__
 if TYPE_CHECKING:
     from polyculture import datasets
     from polyculture.api import audit, read
+    from polyculture.comparison import Comparison, compare
     from polyculture.outcomes import Mapping, Outcomes
     from polyculture.panels import panel
     from polyculture.results import Audit
     from polyculture.tally import Tally
 
-__all__ = ["Audit", "Mapping", "Outcomes", "Tally", "__version__", "audit", "datasets", "errors", "panel", "read"]
+__all__ = [
+    "Audit",
+    "Comparison",
+    "Mapping",
+    "Outcomes",
+    "Tally",
+    "__version__",
+    "audit",
+    "compare",
+    "datasets",
+    "errors",
+    "panel",
+    "read",
+]
 
 _WHERE = {
     "Audit": "polyculture.results",
+    "Comparison": "polyculture.comparison",
     "Mapping": "polyculture.outcomes",
     "Outcomes": "polyculture.outcomes",
     "Tally": "polyculture.tally",
     "audit": "polyculture.api",
+    "compare": "polyculture.comparison",
     "panel": "polyculture.panels",
     "read": "polyculture.api",
 }

@@ -9,10 +9,10 @@ from cyclopts import Parameter
 
 from polyculture.errors import UsageError, nearest
 
-_NAMES = ("audit",)
+_NAMES = ("audit", "compare")
 
 
-def schema(name: Annotated[str, Parameter(help="Which result: audit.")], /) -> int:
+def schema(name: Annotated[str, Parameter(help="Which result: audit or compare.")], /) -> int:
     """Print the JSON Schema of a result."""
     from polyculture.commands.outputs import write_standard_output
     from polyculture.report.json import json_schema
@@ -20,5 +20,5 @@ def schema(name: Annotated[str, Parameter(help="Which result: audit.")], /) -> i
     if name not in _NAMES:
         hint = nearest(name, _NAMES) or f"The schemas are: {', '.join(_NAMES)}."
         raise UsageError(f"There is no schema {name!r}.", hint=hint)
-    write_standard_output(json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n")
+    write_standard_output(json.dumps(json_schema(name), indent=2, ensure_ascii=False) + "\n")
     return 0

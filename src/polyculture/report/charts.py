@@ -15,7 +15,7 @@ from polyculture.report import words
 from polyculture.report.plots import columns, interval_rows
 from polyculture.report.vega import POINTS_LABEL, Spec
 
-__all__ = ["Chart", "gaps_chart", "groups_chart", "models_chart", "profile_chart"]
+__all__ = ["Chart", "gaps_chart", "groups_chart", "models_chart", "profile_chart", "statistic_row"]
 
 Row = dict[str, Any]
 
@@ -45,7 +45,7 @@ def profile_chart(profile: Sequence[ProfileRow], noun: str = "individuals") -> C
     """
     k = profile[0].judged
     rows = [
-        _row(index, _failures(row.failed, k), row.observed, "percent", row.expected, failed=row.failed)
+        statistic_row(index, _failures(row.failed, k), row.observed, "percent", row.expected, failed=row.failed)
         for index, row in enumerate(profile)
     ]
     title = f"share of {words.shown(noun)}"
@@ -72,7 +72,7 @@ def models_chart(models: Sequence[ModelRecord]) -> Chart:
     """Return the models' failure rates with their intervals, the highest first."""
     ordered = sorted(models, key=lambda model: -(model.failure_rate.value or 0))
     shown = ordered[:MOST_ROWS]
-    rows = [_row(index, model.name, model.failure_rate, "percent") for index, model in enumerate(shown)]
+    rows = [statistic_row(index, model.name, model.failure_rate, "percent") for index, model in enumerate(shown)]
     title = "failure rate"
     return Chart(
         interval_rows(rows, "wide", title=title),
@@ -91,7 +91,7 @@ def groups_chart(groups: Sequence[GroupRecord]) -> Chart | None:
     largest = sorted(reported, key=lambda group: -group.individuals)[:MOST_ROWS]
     kept = [group for group in reported if any(group is other for other in largest)]
     rows = [
-        _row(
+        statistic_row(
             index,
             words.by_words(group.by),
             group.systemic_failure.observed,
@@ -120,11 +120,11 @@ def gaps_chart(gap: GapRecord) -> Chart:
     """
     ordered = sorted(gap.models, key=lambda model: -(model.failure_rate_difference.value or 0))[:MOST_ROWS]
     rows = [
-        _row(index, model.name, model.failure_rate_difference, "gap", kind="model")
+        statistic_row(index, model.name, model.failure_rate_difference, "gap", kind="model")
         for index, model in enumerate(ordered)
     ]
     rows.append(
-        _row(
+        statistic_row(
             len(rows),
             "failed by all models",
             gap.systemic_failure_difference,
@@ -146,7 +146,7 @@ def _left_out(drawn: int, total: int, which: str) -> str:
     return f"The chart shows the {drawn} {which} of {words.count(total)}; the table has all." if drawn < total else ""
 
 
-def _row(
+def statistic_row(
     order: int, label: str, value: Statistic, kind_of_number: str, expected: float | None = None, **more: Any
 ) -> Row:
     """Return what is drawn of one statistic; an undefined number is a row with its reason and no mark."""

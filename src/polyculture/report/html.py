@@ -20,7 +20,7 @@ from polyculture.report.markup import FILTERS, Footnotes
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["html", "repr_html"]
+__all__ = ["environment", "html", "repr_html", "template_text"]
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -40,11 +40,11 @@ def html(record: AuditRecord) -> str:
     """
     context = sections.context(record)
     searched = context["pair_tables"] is not None and bool(context["pair_tables"].every)
-    script = _text("filter.js") if searched else ""
+    script = template_text("filter.js") if searched else ""
     page: str = (
-        _environment()
+        environment()
         .get_template("report.html.jinja")
-        .render(record=record, style=_text("report.css"), script=script, script_hash=_hash(script), **context)
+        .render(record=record, style=template_text("report.css"), script=script, script_hash=_hash(script), **context)
     )
     return page
 
@@ -63,9 +63,9 @@ def repr_html(record: AuditRecord) -> str:
         An HTML fragment whose style touches nothing outside of it.
     """
     view: str = (
-        _environment()
+        environment()
         .get_template("notebook.html.jinja")
-        .render(record=record, style=_text("notebook.css"), outcomes=sections.outcomes(record))
+        .render(record=record, style=template_text("notebook.css"), outcomes=sections.outcomes(record))
     )
     return view
 
@@ -75,12 +75,14 @@ def _hash(script: str) -> str:
     return b64encode(sha256(script.encode()).digest()).decode()
 
 
-def _text(name: str) -> str:
+def template_text(name: str) -> str:
+    """Return a file of the templates as it is: a style or a script."""
     return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return the templates with our filters; everything from data is escaped."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(

@@ -10,11 +10,22 @@ from typing import Any
 
 import msgspec
 
+from polyculture.audit.change_records import COMPARE_SCHEMA, CompareRecord
 from polyculture.audit.records import SCHEMA, AuditRecord, Record
 from polyculture.errors import FileError
 from polyculture.report.words import shown
 
-__all__ = ["from_json", "json_schema", "record_json", "to_json"]
+__all__ = ["SCHEMAS", "from_json", "json_schema", "record_json", "to_json"]
+
+SCHEMAS: dict[str, tuple[type[Record], str, str]] = {
+    "audit": (AuditRecord, SCHEMA, "An audit of several models on the same individuals, as polyculture writes it"),
+    "compare": (
+        CompareRecord,
+        COMPARE_SCHEMA,
+        "A comparison of snapshots of the same models",
+    ),
+}
+"""Name of a result -> its record, the name of its schema, and its title."""
 
 
 def to_json(record: AuditRecord) -> bytes:
@@ -99,19 +110,26 @@ def from_json(data: bytes | str) -> AuditRecord:
     return record
 
 
-def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of audit.json, with a title for every record."""
-    schema = msgspec.json.schema(AuditRecord)
+def json_schema(name: str = "audit") -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of a result, with a title for every record.
+
+    Parameters
+    ----------
+    name : str
+        One of `SCHEMAS`.
+    """
+    record, identity, title = SCHEMAS[name]
+    schema = msgspec.json.schema(record)
     definitions: dict[str, Any] = schema.pop("$defs", {})
-    definitions["AuditRecord"]["properties"]["schema"]["const"] = SCHEMA
+    definitions[record.__name__]["properties"]["schema"]["const"] = identity
     for definition in definitions.values():
         # The first paragraph of the docstring is the title's longer form; line breaks are of the source only.
         if "description" in definition:
             definition["description"] = " ".join(definition["description"].replace("``", "").split())
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": SCHEMA,
-        "title": "An audit of several models on the same individuals, as polyculture writes it",
+        "$id": identity,
+        "title": title,
         **schema,
         "$defs": definitions,
     }

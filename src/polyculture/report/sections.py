@@ -16,7 +16,7 @@ from polyculture.report import charts, heatmap, ladder, similarity, words
 from polyculture.report.panel import majority_words
 from polyculture.report.vega import svg
 
-__all__ = ["MOST_TABLE_ROWS", "Figure", "GroupTable", "Profile", "context", "gap_columns", "outcomes"]
+__all__ = ["MOST_TABLE_ROWS", "Figure", "GroupTable", "Profile", "context", "figure", "gap_columns", "outcomes"]
 
 MOST_TABLE_ROWS = 200  # longer tables stand in --tables and --json
 MOST_PROFILES = 3
@@ -63,7 +63,7 @@ def context(record: AuditRecord) -> dict[str, Any]:
     profiles = _profiles(record.profile, record.noun)
     patterns = heatmap.patterns_chart(record.patterns, record.noun) if record.patterns else None
     tables = _group_tables(record.groups)
-    gaps = [(gap, _figure(f"gaps-{index}", charts.gaps_chart(gap))) for index, gap in enumerate(record.gaps)]
+    gaps = [(gap, figure(f"gaps-{index}", charts.gaps_chart(gap))) for index, gap in enumerate(record.gaps)]
     return {
         "contents": list(_contents(record)),
         "big_numbers": _big_numbers(record.systemic_failure, record.noun),
@@ -76,11 +76,11 @@ def context(record: AuditRecord) -> dict[str, Any]:
         "any_no_answer": any(model.no_answer for model in record.models),
         "outcomes": outcomes(record),
         "profiles": profiles,
-        "patterns_figure": _figure("patterns", patterns),
+        "patterns_figure": figure("patterns", patterns),
         "patterns_legend": [] if patterns is None else heatmap.legend(patterns.rows),
         "who_did_not_judge": _who_did_not_judge(record),
         "patterns_sentence": _patterns_sentence(record),
-        "models_figure": _figure("models", charts.models_chart(record.models)) if record.models else None,
+        "models_figure": figure("models", charts.models_chart(record.models)) if record.models else None,
         "group_tables": tables,
         "gaps": gaps,
         "gap_columns": gap_columns,
@@ -97,7 +97,7 @@ def _ladder(record: AuditRecord) -> dict[str, Any]:
     return {
         "rows": ladder.ladder_rows(record.nulls),
         "verdict": ladder.verdict(record),
-        "figure": _figure("ladder", chart),
+        "figure": figure("ladder", chart),
     }
 
 
@@ -174,7 +174,8 @@ def _big(name: str, label: str, value: Any, kind: str, below: str) -> dict[str, 
     }
 
 
-def _figure(name: str, chart: charts.Chart | None) -> Figure | None:
+def figure(name: str, chart: charts.Chart | None) -> Figure | None:
+    """Return a chart drawn in both sizes; None where there is none."""
     if chart is None:
         return None
     drawn = [
@@ -193,7 +194,7 @@ def _profiles(profile: Sequence[ProfileRow], noun: str) -> list[Profile]:
             judged,
             sum(row.count for row in rows),
             rows,
-            _figure(f"profile-{judged}", charts.profile_chart(rows, noun)) if index < MOST_PROFILES else None,
+            figure(f"profile-{judged}", charts.profile_chart(rows, noun)) if index < MOST_PROFILES else None,
             _profile_sentence(rows, noun),
         )
         for index, (judged, rows) in enumerate(by_judged)
@@ -284,7 +285,7 @@ def _group_tables(groups: Sequence[GroupRecord]) -> list[GroupTable]:
             by,
             "By " + words.listed([words.shown(column) for column in by]),
             members,
-            _figure(f"groups-{index}", charts.groups_chart(members)),
+            figure(f"groups-{index}", charts.groups_chart(members)),
             _group_models(members),
         )
         for index, (by, members) in enumerate(ordered)

@@ -12,18 +12,21 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from polyculture.audit.change_frames import COMPARE_TABLES, change_tables
+from polyculture.audit.change_records import CompareRecord
 from polyculture.audit.frames import Row, same_columns, tables
 from polyculture.audit.records import AuditRecord
 from polyculture.errors import OutputError
 from polyculture.files import FORMULA, atomic_write, mode_of_new, output_error
+from polyculture.report.compare_dictionary import COMPARE_FIELDS
 from polyculture.report.dictionary import describe
 from polyculture.report.words import shown
 
-__all__ = ["TABLES", "guarded", "write_tables"]
+__all__ = ["TABLES", "guarded", "write_compare_tables", "write_tables"]
 
 TABLES = (
     "models",
@@ -79,6 +82,39 @@ def write_tables(record: AuditRecord, directory: str | os.PathLike[str]) -> tupl
     OutputError
         The folder cannot be made or written.
     """
+    return _write_all(_all_tables(record), TABLES, directory)
+
+
+def write_compare_tables(record: CompareRecord, directory: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Write every table of a comparison as CSV, as `write_tables` does of an audit.
+
+    Parameters
+    ----------
+    record : CompareRecord
+        What a comparison returned.
+    directory : path-like
+        The folder; made if it is not there, but its parent must be.
+
+    Returns
+    -------
+    tuple of Path
+        The files that were written.
+
+    Raises
+    ------
+    OutputError
+        The folder cannot be made or written.
+    """
+    found = {name: same_columns(rows) for name, rows in change_tables(record).items()}
+    found["provenance"] = _provenance(record)
+    found["dictionary"] = describe({name: list(rows[0]) for name, rows in found.items()}, COMPARE_FIELDS)
+    return _write_all(found, (*COMPARE_TABLES, "provenance", "dictionary"), directory)
+
+
+def _write_all(
+    found: Mapping[str, list[Row]], known: Iterable[str], directory: str | os.PathLike[str]
+) -> tuple[Path, ...]:
+    """Write tables into a folder, and remove those of the known names that are not among them."""
     target = Path(directory)
     if not target.absolute().parent.is_dir():
         raise OutputError(
@@ -87,13 +123,13 @@ def write_tables(record: AuditRecord, directory: str | os.PathLike[str]) -> tupl
         )
     if target.exists() and not target.is_dir():
         raise OutputError(f"Cannot write into {str(target)!r}: it is a file.", hint="Give the name of a folder.")
-    files = {f"{name}.csv": _csv(rows) for name, rows in _all_tables(record).items()}
+    files = {f"{name}.csv": _csv(rows) for name, rows in found.items()}
     temporary: Path | None = None
     try:
         temporary = Path(tempfile.mkdtemp(prefix=".polyculture-", suffix=".tmp", dir=target.absolute().parent))
         for name, content in files.items():
             atomic_write(temporary / name, content)
-        _move(temporary, target, files)
+        _move(temporary, target, files, known)
     except OSError as error:
         raise output_error(target, error) from error
     finally:
@@ -102,7 +138,7 @@ def write_tables(record: AuditRecord, directory: str | os.PathLike[str]) -> tupl
     return tuple(target / name for name in files)
 
 
-def _move(temporary: Path, target: Path, names: Iterable[str]) -> None:
+def _move(temporary: Path, target: Path, names: Iterable[str], known: Iterable[str]) -> None:
     """Move the files into place: a new folder at once, into an old one file by file."""
     if not target.exists():
         temporary.chmod(mode_of_new(0o777))
@@ -111,7 +147,7 @@ def _move(temporary: Path, target: Path, names: Iterable[str]) -> None:
     kept = set(names)
     for name in names:
         (temporary / name).replace(target / name)
-    for table in TABLES:
+    for table in known:
         if f"{table}.csv" not in kept:
             with contextlib.suppress(FileNotFoundError):
                 (target / f"{table}.csv").unlink()
@@ -124,7 +160,7 @@ def _all_tables(record: AuditRecord) -> dict[str, list[Row]]:
     return found
 
 
-def _provenance(record: AuditRecord) -> list[Row]:
+def _provenance(record: AuditRecord | CompareRecord) -> list[Row]:
     """Return provenance as rows of field and value; several inputs as several rows."""
     source = record.provenance
     rows: list[Row] = []

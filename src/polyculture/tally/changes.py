@@ -5,9 +5,8 @@ How it is made stands in ``joined``; what is said of it stands in ``audit``.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -222,15 +221,16 @@ class Changes:
         cells = in_order((*self.cells, *other.cells))
         clusters = tuple(sorted({*(self.cluster_names or ()), *(other.cluster_names or ())}))
         moved = [_moved(part, cells, clusters) for part in (self, other)]
-        names = [entry.name for entry in fields(ChangeTable)]
-        table = ChangeTable(**{name: np.concatenate([getattr(part, name) for part in moved]) for name in names})
-        counted = ("only_before", "only_after", "relabelled", "judged_otherwise")
+        arrays = [entry.name for entry in fields(ChangeTable)]
+        table = ChangeTable(**{name: np.concatenate([getattr(part, name) for part in moved]) for name in arrays})
+        names = ("only_before", "only_after", "relabelled", "judged_otherwise")
+        counted: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in names}
         return replace(
             self,
             cells=cells,
             cluster_names=None if self.cluster_names is None else clusters,
             table=table.merged(),
-            **dict(Counter({n: getattr(self, n) for n in counted}) + Counter({n: getattr(other, n) for n in counted})),
+            **counted,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -301,11 +301,12 @@ def table_of_masks(
 
     counts = {name: by_model(mask, count) for name, mask in masks.items()}
     weights = {name: by_model(mask, weight) for name, mask in masks.items()} if weighted else counts
+    arrays: dict[str, Any] = {name: values[first] for name, values in keys.items()}
+    arrays |= {f"model_{name}": np.rint(table).astype(np.int64) for name, table in counts.items()}
+    arrays |= {f"weight_{name}": table for name, table in weights.items()}
     return ChangeTable(
-        **{name: values[first] for name, values in keys.items()},
         count=np.rint(summed(count)).astype(np.int64),
         weight=summed(weight),
         weight_squared=summed(weight_squared),
-        **{f"model_{name}": np.rint(table).astype(np.int64) for name, table in counts.items()},
-        **{f"weight_{name}": table for name, table in weights.items()},
+        **arrays,
     ).merged()

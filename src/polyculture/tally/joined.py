@@ -78,10 +78,8 @@ def _first(side: Side) -> dict[str, nw.Expr]:
     """Return what only the earlier snapshot tells: groups, cluster, weight, count."""
     people = side.people
     found = {f"__g{i}": expr for i, expr in enumerate(people.groups)}
-    for name, expr in (("__cluster", people.cluster), ("__w", people.weight), ("__count", people.count)):
-        if expr is not None:
-            found[name] = expr
-    return found
+    named = {"__cluster": people.cluster, "__w": people.weight, "__count": people.count}
+    return found | {name: expr for name, expr in named.items() if expr is not None}
 
 
 def _carried(pair: tuple[Outcomes, Outcomes], sides: list[Side]) -> list[dict[str, nw.Expr]]:
@@ -161,8 +159,7 @@ class _Counted:
         """Return the table, its cells, the names of its clusters, and how many are judged by other models."""
         few = self.complete and self.models <= _FEW_MODELS
         rows = self.outcomes.survey.rows
-        found = self._by_pattern() if few or rows <= MANY else self._by_sums()
-        return found
+        return self._by_pattern() if few or rows <= MANY else self._by_sums()
 
     def _sums(self) -> list[nw.Expr]:
         sums = [nw.col("__count").sum() if "__count" in self.values else nw.len().alias("__count")]
@@ -208,9 +205,7 @@ class _Counted:
     def _by_sums(self) -> tuple[ChangeTable, tuple[Cell, ...], tuple[str, ...] | None, int]:
         models = range(self.models)
         first, second = self.sides
-        both = {
-            f"__j{i}": bit(first, "judged", i) * bit(second, "judged", i) for i in models if not self.complete
-        }
+        both = {f"__j{i}": bit(first, "judged", i) * bit(second, "judged", i) for i in models if not self.complete}
         frame = self.joined.with_columns(**both) if both else self.joined
 
         def common(i: int) -> nw.Expr:
