@@ -156,6 +156,7 @@ def compare(
     match: TypeMapping[str, str] | Sequence[str] | str = (),
     repeat: Outcomes | Source | Sequence[Source] | Table | IntoFrame | None = None,
     min_cell: int = 30,
+    seed: int = 0,
     census: bool = False,
     noun: str | None = None,
     map: Source | None = None,  # noqa: A002 (the word of the shell)
@@ -178,6 +179,8 @@ def compare(
         The earlier versions asked again: what changes without a new version (churn).
     min_cell : int
         Groups of fewer individuals are counted, but their figures withheld.
+    seed : int
+        Seed of the samples that show how well difficulty is known.
     census : bool
         The individuals are all there are: no intervals, no tests.
     noun : str, optional
@@ -208,8 +211,9 @@ def compare(
     """
     from polyculture.mapfile import read_map
 
-    if min_cell < 1:
-        raise UsageError(f"min_cell={min_cell} is too small.", hint="Give 1 or more.")
+    for name, value, least in (("min_cell", min_cell, 1), ("seed", seed, 0)):
+        if value < least:
+            raise UsageError(f"{name}={value} is too small.", hint=f"Give {least} or more.")
     given = {**(read_map(map) if map is not None else {}), **known_options(mapping)}
     matches = match_of(match)
     opened = snapshots_of(before, after, matches, encoding=encoding, progress=progress, given=given)
@@ -231,10 +235,11 @@ def compare(
 
     record = compare_run(
         steps,
-        provenance=_provenance(opened, steps, min_cell=min_cell, census=census, command=command),
+        provenance=_provenance(opened, steps, min_cell=min_cell, seed=seed, census=census, command=command),
         snapshots=[_snapshot_record(one) for one in opened],
         moments=moments,
         trend_reason=reason,
+        seed=seed,
         min_cell=min_cell,
         census=census,
         noun=noun or opened[0].outcomes.noun,
@@ -316,7 +321,7 @@ def _snapshot_record(snapshot: Snapshot) -> SnapshotRecord:
 
 
 def _provenance(
-    opened: Sequence[Snapshot], steps: Sequence[Step], *, min_cell: int, census: bool, command: str
+    opened: Sequence[Snapshot], steps: Sequence[Step], *, min_cell: int, seed: int, census: bool, command: str
 ) -> Provenance:
     from polyculture.audit.records import InputFile, Provenance
 
@@ -346,7 +351,7 @@ def _provenance(
         min_cell=min_cell,
         version=__version__,
         command=command,
-        seed=0,
+        seed=seed,
         period=", ".join(periods) or None,
         note=" ".join(notes) or None,
         weighted=first.mapping.weight is not None,

@@ -16,6 +16,8 @@ from polyculture.audit.proportion import Design, design_shares, number
 from polyculture.audit.statistic import Statistic, undefined
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from polyculture.audit.change_shares import Sample
@@ -30,21 +32,25 @@ NOBODY_HERE = "nobody is at this number of others"
 
 @dataclass(frozen=True)
 class Expected:
-    """What difficulty alone would give at each key, (K,): chance that a failure is undone; or the reason why not."""
+    """What difficulty alone would give at each key, (K,): chance that a failure is undone; or the reason why not.
+
+    ``redrawn`` holds the same from fits to samples like the one at hand, (B, K).
+    """
 
     undone: Floats | None
     reason: str = ""
+    redrawn: Floats | None = None
 
 
 def expected_by_difficulty(
-    found: Difficulty, keys: Keyed, models: int, model: int, rates: tuple[float, float]
+    fits: Sequence[Difficulty], keys: Keyed, models: int, model: int, rates: tuple[float, float]
 ) -> Expected:
     """Return the chances of a model at the keys where all models judged.
 
     Parameters
     ----------
-    found : Difficulty
-        Of the snapshot at which the others are read.
+    fits : sequence of Difficulty
+        Of the snapshot at which the others are read: the fit, then those to samples like the one at hand.
     keys : Keyed
         The keys.
     models, model : int
@@ -52,12 +58,13 @@ def expected_by_difficulty(
     rates : (float, float)
         Its failure rates before and after, among those whom all judged.
     """
-    if found.reason:
-        return Expected(None, found.reason)
-    chance = np.full(len(keys.judged), np.nan)
+    if fits[0].reason:
+        return Expected(None, fits[0].reason)
+    chance = np.full((len(fits), len(keys.judged)), np.nan)
     complete = keys.judged == models
-    chance[complete] = found.undone(model, *rates)
-    return Expected(chance)
+    if complete.any():
+        chance[:, complete] = [one.undone(model, *rates) for one in fits]
+    return Expected(chance[0], redrawn=chance[1:])
 
 
 def rows_of_model(
@@ -146,13 +153,16 @@ def expected_shares(weights: Keyed, expected: Expected) -> tuple[Floats, Floats]
     if potential.sum() <= 0:
         return nothing, nothing
     uniform = potential / potential.sum()
-    if expected.undone is None:
-        return uniform, nothing
-    complete = ~np.isnan(expected.undone)
-    improved = np.where(complete, potential * np.nan_to_num(expected.undone), 0.0)
+    return uniform, nothing if expected.undone is None else adjusted_shares(potential, expected.undone)
+
+
+def adjusted_shares(potential: Floats, undone: Floats) -> Floats:
+    """Return the shares of improvements at each key, (K,), from the chances that a failure is undone."""
+    complete = ~np.isnan(undone)
+    improved = np.where(complete, potential * np.nan_to_num(undone), 0.0)
     if improved.sum() <= 0:
-        return uniform, nothing
-    return uniform, np.where(complete, improved / improved.sum(), np.nan)
+        return np.full(len(potential), np.nan)
+    return np.where(complete, improved / improved.sum(), np.nan)
 
 
 def repeated_share(sample: Sample, table: ChangeTable, events: Floats, base: Floats) -> Statistic:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from polyculture.tally.changes import Changes, ChangeTable
 
 NO_REPEAT = "no repeat of the earlier version was given"
+_DRAWS, _FEWEST_DRAWS = 40, 12  # samples for how well difficulty is known
+_DRAWED_MODELS = 400  # draws times models: each costs the same
 
 
 def model_changes(changes: Changes, everyone: ChangeTable, settings: Settings) -> tuple[ModelChange, ...]:
@@ -41,8 +43,8 @@ def model_changes(changes: Changes, everyone: ChangeTable, settings: Settings) -
     shared = shared_with_others(changes, everyone)
     if not len(shared.count):
         return found
-    difficulties = {reading: _difficulty(shared, reading) for reading in READINGS}
     sample = sample_of(changes, shared, census=settings.census)
+    difficulties = {reading: _difficulties(sample, shared, reading, settings) for reading in READINGS}
     return _adjusted(tuple(_with_others(one, sample, shared, model, difficulties) for model, one in enumerate(found)))
 
 
@@ -82,15 +84,25 @@ def _model(changes: Changes, table: ChangeTable, model: int, settings: Settings)
     )
 
 
-def _difficulty(table: ChangeTable, reading: Reading) -> Difficulty:
-    from polyculture.stats.difficulty import fit_difficulty
+def _difficulties(sample: Sample, table: ChangeTable, reading: Reading, settings: Settings) -> list[Difficulty]:
+    """Return the model of difficulty at one snapshot, then the same of samples like the one at hand."""
+    from polyculture.stats.difficulty import fit_difficulty, redrawn
 
-    complete = _complete(table)
     models = table.model_judged.shape[1]
-    failing = complete.before if reading == "before" else complete.after
-    fails = complete.weight_before if reading == "before" else complete.weight_after
-    histogram = np.bincount(failing, weights=complete.weight, minlength=models + 1)
-    return fit_difficulty(histogram, fails.sum(axis=0) / max(float(complete.weight.sum()), 1e-300))
+    complete = table.judged == models
+    failing = (table.before if reading == "before" else table.after)[complete]
+    fails = (table.weight_before if reading == "before" else table.weight_after)[complete]
+    weight = table.weight * complete
+    histogram = np.bincount(failing, weights=table.weight[complete], minlength=models + 1)
+    rates = np.clip(fails.sum(axis=0) / max(float(weight.sum()), 1e-300), 0.0, 1.0)
+    found = fit_difficulty(histogram, rates)
+    if found.reason or settings.census:
+        return [found]
+    all_fail = weight * ((table.before if reading == "before" else table.after) == models)
+    number = table.count * complete
+    size = float(number.sum()) / sample.design_effect(all_fail, weight, number)
+    draws = int(np.clip(_DRAWED_MODELS / models, _FEWEST_DRAWS, _DRAWS))
+    return [found, *redrawn(histogram, rates, size, draws, settings.generator("change", (reading,)))]
 
 
 def _complete(table: ChangeTable) -> ChangeTable:
@@ -98,7 +110,7 @@ def _complete(table: ChangeTable) -> ChangeTable:
 
 
 def _with_others(
-    one: ModelChange, sample: Sample, table: ChangeTable, model: int, difficulties: dict[Reading, Difficulty]
+    one: ModelChange, sample: Sample, table: ChangeTable, model: int, difficulties: dict[Reading, list[Difficulty]]
 ) -> ModelChange:
     numbers, weights = moves_of(table, model)
     complete, models = _complete(table), table.model_judged.shape[1]

@@ -95,7 +95,7 @@ class Undoing(Record, frozen=True, kw_only=True):
     share among the improvements that a repeat of the earlier version shows. ``net_share`` is of improvements less
     regressions. ``trend`` is the odds ratio of being undone for each further model that fails the individual;
     ``trend_adjusted`` what difficulty alone would give. ``verdict`` is "fewer than blind", "fewer than uniform",
-    "more than blind", "more than adjusted", "not told apart from blind" or "undefined".
+    "between", "more than blind", "more than adjusted", "not told apart from blind" or "undefined".
     """
 
     reading: str
@@ -112,8 +112,7 @@ class Undoing(Record, frozen=True, kw_only=True):
     difference_uniform: Statistic
     p_value: float | None
     p_method: str
-    adjusted: float | None
-    adjusted_reason: str
+    adjusted: Statistic
     difference_adjusted: Statistic
     net_share: Statistic
     trend: Statistic

@@ -9,12 +9,13 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import UNSET
 
-from polyculture.audit.change_by_others import NONE_UNDONE, expected_shares, repeated_share
+from polyculture.audit.change_by_others import NONE_UNDONE, adjusted_shares, expected_shares, repeated_share
 from polyculture.audit.change_others import Keyed, Reading, keyed, pooled_moves
 from polyculture.audit.change_records import ByOthersRow, Undoing
 from polyculture.audit.change_verdict import reason_of, with_verdict
-from polyculture.audit.proportion import from_estimated, number, statistic
+from polyculture.audit.proportion import from_estimated, interval_of, number, statistic
 from polyculture.audit.settings import CENSUS
 from polyculture.audit.statistic import Statistic, undefined
 
@@ -46,7 +47,7 @@ def undoing_of_model(
     share = sample.shares(event[:, None], base[:, None], numbers.improved.sum(axis=1)[:, None])[0]
     if totals["improved"] == 0:
         share = undefined(NONE_UNDONE)
-    uniform, adjusted = expected_shares(weights, expected)
+    uniform, _ = expected_shares(weights, expected)
     effect = sample.design_effect(event, base, numbers.improved.sum(axis=1))
     sums = {name: getattr(weights, name).sum(axis=0) for name in ("potential", "improved")}
     scale = 1.0 if not sample.weighted else float(numbers.potential.sum()) / max(float(sums["potential"].sum()), 1e-300)
@@ -61,8 +62,7 @@ def undoing_of_model(
     trend = trend_over_others(sizes["improved"], sizes["potential"], numbers.others, effect)
     complete = numbers.judged == models
     own = _complete_share(sample, numbers, weights, complete) if not complete.all() else share
-    known = None if np.isnan(adjusted[at & complete]).any() or not (at & complete).any() else adjusted[at & complete]
-    adjusted_share = None if known is None else float(known.sum())
+    adjusted = _adjusted(sums["potential"], at, expected)
     return with_verdict(
         Undoing(
             reading=reading,
@@ -74,9 +74,8 @@ def undoing_of_model(
             else from_estimated(difference),
             p_value=None if sample.census else number(p_value),
             p_method=CENSUS if sample.census else method,
-            adjusted=adjusted_share,
-            adjusted_reason=_adjusted_reason(adjusted_share, expected.reason),
-            difference_adjusted=_from_known(own, adjusted_share, expected.reason),
+            adjusted=adjusted,
+            difference_adjusted=_against(own, adjusted),
             net_share=_net_share(totals),
             trend=statistic(trend.value, reason=CENSUS)
             if sample.census and trend.value is not None
@@ -104,20 +103,18 @@ def undoing_of_all(
     if totals["improved"] == 0:
         share = undefined(NONE_UNDONE)
     uniform = _mixed([(one.improved, one.uniform) for one in own])
-    adjusted = _mixed([(one.improved, one.adjusted) for one in own])
-    reason = next((one.adjusted_reason for one in own if one.improved and one.adjusted is None), "")
+    adjusted = _mixed_statistic([(one.improved, one.adjusted) for one in own])
     return with_verdict(
         Undoing(
             reading=reading,
             **totals,
             share=share,
             uniform=uniform,
-            difference_uniform=_from_known(share, uniform, "the model failed nobody before"),
+            difference_uniform=_against(share, _known(uniform)),
             p_value=None,
             p_method="see the models",
             adjusted=adjusted,
-            adjusted_reason=_adjusted_reason(adjusted, reason),
-            difference_adjusted=_from_known(share, adjusted, reason),
+            difference_adjusted=_against(share, adjusted),
             net_share=_net_share(totals),
             trend=undefined("see the models"),
             trend_adjusted=None,
@@ -155,18 +152,58 @@ def _trend_adjusted(potential: Floats, numbers: Keyed, expected: Expected) -> fl
     )
 
 
-def _from_known(share: Statistic, baseline: float | None, reason: str) -> Statistic:
-    """Return a share minus a baseline that is taken as known."""
-    if share.value is None or baseline is None:
-        return undefined(reason if share.value is not None and reason else reason_of(share) or "no failure was undone")
+def _adjusted(potential: Floats, at: NDArray[np.bool_], expected: Expected) -> Statistic:
+    """Return the share that difficulty alone would give, with an interval for how well difficulty is known."""
+    from polyculture.stats.intervals import Interval, quantile
+
+    if expected.undone is None:
+        return undefined(expected.reason)
+    value = float(np.nansum(adjusted_shares(potential, expected.undone)[at]))
+    if not np.isfinite(adjusted_shares(potential, expected.undone)[at]).any():
+        return undefined("no individual failed before was judged by all models twice")
+    if expected.redrawn is None or len(expected.redrawn) < 2:
+        return statistic(value, reason=CENSUS)
+    drawn = np.array([np.nansum(adjusted_shares(potential, chances)[at]) for chances in expected.redrawn])
+    if not 0.0 < value < 1.0 or not ((drawn > 0.0) & (drawn < 1.0)).all():
+        return statistic(value, reason="at 0 or at 1, so that an interval on the log odds does not exist")
+    spread = float(np.log(drawn / (1.0 - drawn)).std(ddof=1))
+    if not spread > 0.0:
+        return statistic(value, reason="samples like the one at hand all give the same")
+    ends = [1.0 / (1.0 + math.exp(-(math.log(value / (1.0 - value)) + side * quantile() * spread))) for side in (-1, 1)]
+    return statistic(value, Interval(ends[0], ends[1], f"{len(drawn)} redrawn fits, on the log odds"))
+
+
+def _known(value: float | None) -> Statistic:
+    """Return a baseline that has no interval of its own."""
+    return undefined("the model failed nobody before") if value is None else Statistic(value=value)
+
+
+def _against(share: Statistic, baseline: Statistic) -> Statistic:
+    """Return a share minus a baseline; where that has no interval it is taken as known."""
+    from polyculture.stats.intervals import mover_difference
+
+    if share.value is None or baseline.value is None:
+        return undefined(reason_of(share) if share.value is None else reason_of(baseline))
+    value = share.value - baseline.value
     if share.low is None or share.high is None:
-        return Statistic(value=share.value - baseline, reason=share.reason)
-    method = f"{share.method}, the baseline taken as known"
-    return Statistic(value=share.value - baseline, low=share.low - baseline, high=share.high - baseline, method=method)
+        return Statistic(value=value, reason=share.reason)
+    if baseline.low is None or baseline.high is None:
+        method = f"{share.method}, the baseline taken as known"
+        return Statistic(value=value, low=share.low - baseline.value, high=share.high - baseline.value, method=method)
+    interval = mover_difference(share.value, interval_of(share), baseline.value, interval_of(baseline))
+    return statistic(value, interval)
 
 
-def _adjusted_reason(value: float | None, reason: str) -> str:
-    return "" if value is not None else reason or "no individual failed before was judged by all models twice"
+def _mixed_statistic(parts: list[tuple[int, Statistic]]) -> Statistic:
+    """Return the mean of baselines that rest on one fit, and so move together, by the number of improvements."""
+    used = [(size, one) for size, one in parts if size > 0]
+    missing = next((one for _, one in used if one.value is None), None)
+    if not used or missing is not None:
+        return undefined(NONE_UNDONE if missing is None else reason_of(missing))
+    value, low, high = (_mixed([(size, getattr(one, name)) for size, one in used]) for name in ("value", "low", "high"))
+    if value is None or low is None or high is None:
+        return Statistic(value=value, reason=next((one.reason for _, one in used if one.low is None), UNSET))
+    return Statistic(value=value, low=low, high=high, method=used[0][1].method)
 
 
 def _net_share(totals: dict[str, Any]) -> Statistic:
@@ -195,8 +232,7 @@ def _undefined(reading: Reading, totals: dict[str, Any], reason: str) -> Undoing
         difference_uniform=nothing,
         p_value=None,
         p_method="",
-        adjusted=None,
-        adjusted_reason=reason,
+        adjusted=nothing,
         difference_adjusted=nothing,
         net_share=nothing,
         trend=nothing,

@@ -30,7 +30,7 @@ def _verdict(found: Undoing) -> str:
     if found.share.value is None or uniform is None:
         return "undefined"
     if uniform < 0:
-        return "fewer than blind" if adjusted is not None and adjusted < 0 else "fewer than uniform"
+        return {-1: "fewer than blind", 1: "between"}.get(adjusted or 0, "fewer than uniform")
     if adjusted is not None and adjusted > 0:
         return "more than blind" if uniform > 0 else "more than adjusted"
     return "not told apart from blind"
@@ -48,6 +48,7 @@ def _side(difference: Statistic) -> int | None:
 _VERDICTS = {
     "fewer than blind": "fewer than either blind baseline",
     "fewer than uniform": "fewer than the uniform baseline, but not shown to be fewer than difficulty alone would give",
+    "between": "fewer than the uniform baseline, and more than difficulty alone would give",
     "more than blind": "more than either blind baseline",
     "more than adjusted": "more than difficulty alone would give",
     "not told apart from blind": "these data do not tell it apart from a blind improvement",
@@ -63,6 +64,6 @@ def _sentence(found: Undoing, verdict: str) -> str:
     )
     if found.uniform is not None:
         text += f"; {percent(found.uniform)} would be expected if each failure were as likely to be undone"
-    if found.adjusted is not None:
-        text += f", {percent(found.adjusted)} if it depended on difficulty alone"
+    if found.adjusted.value is not None:
+        text += f", {percent(found.adjusted.value)} if it depended on difficulty alone"
     return f"{text}{': ' + _VERDICTS[verdict] if _VERDICTS[verdict] else ''}."

@@ -58,7 +58,7 @@ def moved(rate: PairedRate) -> str:
 
 
 def change_headline(record: ChangeRecord, noun: str) -> str:
-    """Return the sentences that lead one change."""
+    """Return the sentence that leads one change."""
     if record.individuals == 0:
         return (
             f"None of the {count(record.matched)} {noun} in both snapshots was judged at both by enough models, "
@@ -67,14 +67,10 @@ def change_headline(record: ChangeRecord, noun: str) -> str:
     systemic = record.systemic_failure
     who = number_of(record.individuals, noun)
     models = all_models(len(record.models))
-    text = (
+    return (
         f"From {record.before} to {record.after}, the share of {who} failed by {models} "
         f"{moved(systemic.rate)}: {count(systemic.undone)} no longer are, {count(systemic.new)} newly are."
     )
-    undoing = next((one for one in record.undoing if one.reading == "before"), None)
-    if undoing is not None and undoing.share.value is not None:
-        text += f" {undoing.sentence}"
-    return text
 
 
 def compare_headline(changes: Sequence[ChangeRecord], trend: Sequence[TrendRecord], noun: str) -> str:
@@ -134,7 +130,7 @@ def _about_baselines(record: ChangeRecord) -> list[str]:
         "version that changes nothing but its luck: read the share of improvements against the baseline that is "
         "adjusted for difficulty, not against the uniform one alone."
     ]
-    if len(record.models) <= FEW_MODELS and any(one.adjusted is not None for one in record.undoing):
+    if len(record.models) <= FEW_MODELS and any(one.adjusted.value is not None for one in record.undoing):
         found.append(
             f"With {plural(len(record.models), 'model')} these data hardly show how difficulty is distributed, so "
             "that the adjusted baseline is rough."

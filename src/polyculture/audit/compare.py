@@ -49,6 +49,7 @@ def compare_run(
     snapshots: Sequence[SnapshotRecord],
     moments: SnapshotMoments | None = None,
     trend_reason: str = "",
+    seed: int = 0,
     min_cell: int = 30,
     census: bool = False,
     noun: str = "individuals",
@@ -67,6 +68,8 @@ def compare_run(
         Sums over all snapshots, for the trend.
     trend_reason : str
         Why there is none, where that is known.
+    seed : int
+        Seed of the samples that show how well difficulty is known.
     min_cell : int
         Groups of fewer individuals have their figures withheld.
     census : bool
@@ -74,7 +77,7 @@ def compare_run(
     noun : str
         What individuals are called, in the plural.
     """
-    settings = Settings(min_cell=min_cell, census=census, noun=noun)
+    settings = Settings(seed=seed, min_cell=min_cell, census=census, noun=noun)
     changes = tuple(change(step, settings) for step in steps)
     known = moments is not None and bool(moments.count.any())
     trend = trends(moments, [one.name for one in snapshots], settings) if moments is not None and known else ()

@@ -28,6 +28,7 @@ _QUESTIONS = (
     "contrasts",
     "no answer",
     "nulls",
+    "change",
 )
 
 CENSUS = "census: no sampling uncertainty"

@@ -25,6 +25,7 @@ def compare(
     ] = None,
     min_cell: Annotated[int, option(OTHER, "Groups of fewer individuals are counted, not measured (30).")] = 30,
     census: Annotated[bool, option(OTHER, "The individuals are all there are: no intervals.")] = False,
+    seed: Annotated[int, option(OTHER, "Seed of every random draw (0).")] = 0,
     noun: Annotated[str | None, option(OTHER, "What the individuals are, in the plural: applicants.")] = None,
     json: Annotated[
         str | None, option(OUTPUT, "Write the comparison as JSON; - is standard output.", allow_leading_hyphen=True)
@@ -61,6 +62,7 @@ def compare(
             repeat=repeat,
             min_cell=min_cell,
             census=census,
+            seed=seed,
             noun=noun,
             encoding=columns.encoding,
             command=inputs.command_line(),

@@ -93,7 +93,6 @@ COMPARE_FIELDS: dict[tuple[str, str] | str, tuple[str, str]] = {
     "difference_uniform": ("share minus uniform", _POINTS),
     "p_value": ("p-value of improved against not improved, or of no trend", "probability"),
     "adjusted": ("share if undoing depended on difficulty alone", _SHARE),
-    "adjusted_reason": ("why the adjusted share is undefined", _TEXT),
     "difference_adjusted": ("share minus adjusted", _POINTS),
     "net_share": ("net improvements that undo a systemic failure / net improvements", "share"),
     "trend": ("odds ratio of being undone for each further model that fails the individual", "ratio"),

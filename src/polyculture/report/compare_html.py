@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from polyculture.audit.change_records import ByOthersRow, ChangeRecord, CompareRecord, FlowRow, TrendRecord
+from polyculture.audit.change_records import (
+    ByOthersRow,
+    ChangeRecord,
+    CompareRecord,
+    FlowRow,
+    ModelChange,
+    TrendRecord,
+    Undoing,
+)
 from polyculture.audit.change_words import short_versions, versions
 from polyculture.report import compare_charts as charts
 from polyculture.report import words
@@ -68,7 +76,7 @@ def compare_html(record: CompareRecord) -> str:
             most_rows=MOST_TABLE_ROWS,
             trends=[(trend, _trend(index, trend)) for index, trend in enumerate(record.trend[:MOST_SERIES])],
             versions=versions,
-            short_versions=short_versions,
+            undoings=_undoings,
         )
     )
     return page
@@ -164,3 +172,8 @@ def _big(name: str, label: str, value: Any, below: str, kind: str = "percent") -
         "reason": words.reason_of(value),
         "below": below,
     }
+
+
+def _undoings(models: Sequence[ModelChange], place: int) -> list[tuple[str, Undoing]]:
+    """Return name and record of the models that have others, in one reading."""
+    return [(short_versions(model), model.undoing[place]) for model in models if model.undoing]

@@ -54,6 +54,9 @@ def _change(change: ChangeRecord, screen: Screen, *, alone: bool) -> None:
         screen.blank()
     if change.individuals == 0:
         return
+    if change.undoing:
+        screen.paragraph(change.undoing[0].sentence)
+        screen.blank()
     screen.show(_rates(change, screen))
     if change.by_others:
         screen.show(_undoing(change, screen))
@@ -115,7 +118,7 @@ def _undoing(change: ChangeRecord, screen: Screen) -> Table:
             words.count(one.improved_systemic),
             words.statistic(one.share, with_interval=not screen.narrow).partition(":")[0],
             "undefined" if one.uniform is None else words.percent(one.uniform),
-            "undefined" if one.adjusted is None else words.percent(one.adjusted),
+            words.number(one.adjusted),
         )
     return table
 
