@@ -112,7 +112,7 @@ def trend_over_others(
     events, total, c = events[used], total[used], c[used]
     if len(np.unique(c)) < 2:
         return undefined("all failures are shared with the same number of other models")
-    if events.sum() <= 0 or events.sum() >= total.sum():
+    if events.sum() <= 1e-9 * total.sum() or events.sum() >= (1.0 - 1e-9) * total.sum():
         return undefined("no failure was undone, or all were")
     mean = float(c @ total) / float(total.sum())
     x = np.stack([np.ones_like(c), c - mean], axis=1)
@@ -127,7 +127,7 @@ def trend_over_others(
         if np.abs(step).max() < 1e-10:
             half = quantile() * math.sqrt(design_effect * float(np.linalg.inv(information)[1, 1]))
             value = float(beta[1])
-            if abs(value) > 15.0:
+            if abs(value) > 15.0 or half > 30.0:
                 break
             return Estimated(math.exp(value), math.exp(value - half), math.exp(value + half), "Wald on log odds")
     return undefined("improvements and failures are apart by the number of other models: the trend has no end")
