@@ -33,7 +33,7 @@ __all__ = ["change_chart", "flow_chart", "others_chart", "rates_chart", "trend_c
 
 MOST_MODELS = 20
 MOST_FLOW = 30  # models; a larger square is no picture
-_SHADES = ((0.12, 0.01), (0.3, 0.05), (0.5, 0.15), (0.75, 0.35))  # opacity, and the share that it ends at
+_SHADES = ((0.12, 0.01), (0.25, 0.05), (0.42, 0.15))  # opacity, and the share that it ends at; more is opaque
 MOST_NUMBERS = 10  # models; with more there is no room for numbers in the cells
 
 

@@ -237,6 +237,10 @@ def _entry(
     if (table, column) in known or column in known:
         meaning, unit = known[table, column] if (table, column) in known else known[column]
         return {"meaning": meaning, "unit": unit}
+    for ending, words in _PARTS.items():
+        whole = column.removesuffix(ending)
+        if column.endswith(ending) and ((table, whole) in known or whole in known):
+            return _part(ending, words, _entry(whole, table, known))
     if (table, column) in _SPECIAL:
         meaning, unit = _SPECIAL[table, column]
         return {"meaning": meaning, "unit": unit}
@@ -252,7 +256,11 @@ def _entry(
         return {"meaning": meaning, "unit": unit}
     for ending, words in _PARTS.items():
         if column.endswith(ending):
-            entry = _entry(column.removesuffix(ending), table, known)
-            text = ending in {"_method", "_reason"}
-            return {"meaning": words + entry["meaning"], "unit": _TEXT if text else entry["unit"]}
+            return _part(ending, words, _entry(column.removesuffix(ending), table, known))
     return {"meaning": column.replace("_", " "), "unit": ""}  # a test holds that no column comes here
+
+
+def _part(ending: str, words: str, entry: Mapping[str, str]) -> dict[str, str]:
+    """Return meaning and unit of a part of a statistic."""
+    text = ending in {"_method", "_reason"}
+    return {"meaning": words + entry["meaning"], "unit": _TEXT if text else entry["unit"]}
