@@ -9,6 +9,7 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,12 +24,19 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 _BLOCK = re.compile(
     r"(?:<!-- file: (?P<file>\S+) -->\n)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
+_NEEDED = re.compile(r"^<!-- data: (\S+) -->$", re.MULTILINE)
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 _WIDTH = "88"
+DATA = Path(os.environ.get("POLYCULTURE_DATA", ROOT.parent / "shared" / "data")).resolve()
 
 
 def blocks(page: Path) -> Iterator[re.Match[str]]:
     yield from _BLOCK.finditer(page.read_text(encoding="utf-8"))
+
+
+def needed(page: Path) -> list[Path]:
+    """Return the outside data that a page asks for (``<!-- data: NAME -->``), which its examples find beside them."""
+    return [DATA / name for name in _NEEDED.findall(page.read_text(encoding="utf-8"))]
 
 
 def commands(text: str) -> Iterator[tuple[str, str]]:
@@ -48,6 +56,10 @@ def same(expected: str, got: str) -> bool:
 
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
 def test_examples_print_what_the_page_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in needed(page):
+        if not path.exists():
+            pytest.skip(f"no {path.name} in {DATA}: set POLYCULTURE_DATA to the folder with the outside data")
+        shutil.copy(path, tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", _WIDTH)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
@@ -107,18 +119,21 @@ def test_the_reference_names_every_option() -> None:
         "failed_by_all",
         "dry_run",
         "quiet",
+        "match",
+        "repeat",
     ]
     for word in words:
         assert f"`--{word.replace('_', '-')}" in text, word
 
 
 def test_the_reference_names_every_field_of_the_json() -> None:
-    from polyculture.report.json import json_schema
+    from polyculture.report.json import SCHEMAS, json_schema
 
     text = (ROOT / "docs" / "reference-json.md").read_text(encoding="utf-8")
-    for name, definition in json_schema()["$defs"].items():
-        for field in definition["properties"]:
-            assert f"`{field}`" in text, f"{name}.{field}"
+    for result in SCHEMAS:
+        for name, definition in json_schema(result)["$defs"].items():
+            for field in definition["properties"]:
+                assert f"`{field}`" in text, f"{name}.{field}"
 
 
 def test_the_version_is_the_same_everywhere() -> None:

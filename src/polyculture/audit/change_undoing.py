@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 ONE_MODEL = "with one model there are no others"
+_LEAST_SPREAD = 0.02  # of log odds: models that share no more failures than by chance leave nothing to vary
 NO_NET = "regressions are as many as improvements or more, so that a share of the net does not exist"
 
 
@@ -167,8 +168,8 @@ def _adjusted(potential: Floats, at: NDArray[np.bool_], expected: Expected) -> S
     if not 0.0 < value < 1.0 or not ((drawn > 0.0) & (drawn < 1.0)).all():
         return statistic(value, reason="at 0 or at 1, so that an interval on the log odds does not exist")
     spread = float(np.log(drawn / (1.0 - drawn)).std(ddof=1))
-    if not spread > 0.0:
-        return statistic(value, reason="samples like the one at hand all give the same")
+    if spread < _LEAST_SPREAD:
+        return statistic(value, reason="these data show no difference of difficulty, so that all samples give the same")
     ends = [1.0 / (1.0 + math.exp(-(math.log(value / (1.0 - value)) + side * quantile() * spread))) for side in (-1, 1)]
     return statistic(value, Interval(ends[0], ends[1], f"{len(drawn)} redrawn fits, on the log odds"))
 

@@ -20,6 +20,7 @@ MOST_MODELS = 12
 MOST_FLOW = 8  # models; a wider table does not fit a screen
 MOST_CHANGES = 4
 MOST_GROUPS = 14
+LONGEST_HEAD = 12  # characters of a snapshot's name at the head of a column
 
 
 def print_comparison(record: CompareRecord, console: Console) -> None:
@@ -71,7 +72,9 @@ def _change(change: ChangeRecord, screen: Screen, *, alone: bool) -> None:
 
 def _rates(change: ChangeRecord, screen: Screen) -> Table:
     p_values = any(model.error.p_value is not None for model in change.models)
-    heads = ["model", change.before, change.after, "change (points)", *(["p"] if p_values else [])]
+    sides = [change.before, change.after]
+    sides = sides if max(map(len, sides)) <= LONGEST_HEAD else ["before", "after"]
+    heads = ["model", *sides, "change (points)", *(["p"] if p_values else [])]
     table = screen.table("Failure rates of the same individuals", *(_short(head) for head in heads))
     ordered = sorted(change.models, key=lambda model: -abs(model.error.difference.value or 0.0))
     rows: list[tuple[str, PairedRate]] = [("failed by all", change.systemic_failure.rate), ("mean", change.mean_error)]
@@ -118,7 +121,7 @@ def _undoing(change: ChangeRecord, screen: Screen) -> Table:
             words.count(one.improved_systemic),
             words.statistic(one.share, with_interval=not screen.narrow).partition(":")[0],
             "undefined" if one.uniform is None else words.percent(one.uniform),
-            words.number(one.adjusted),
+            "undefined" if one.adjusted.value is None else words.percent(one.adjusted.value),
         )
     return table
 
