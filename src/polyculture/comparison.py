@@ -217,6 +217,7 @@ def compare(
     given = {**(read_map(map) if map is not None else {}), **known_options(mapping)}
     matches = match_of(match)
     opened = snapshots_of(before, after, matches, encoding=encoding, progress=progress, given=given)
+    opened = [Snapshot(one.name, _chosen(one.outcomes, one.outcomes.models, later=one is opened[-1])) for one in opened]
     if repeat is not None and len(opened) > 2:
         raise UsageError("A repeat belongs to two snapshots.", hint="Compare two of them at a time.")
     if progress is not None:
@@ -256,7 +257,8 @@ def _chosen(outcomes: Outcomes, models: Sequence[str], *, later: bool) -> Outcom
     mapping = replace(outcomes.mapping, models=tuple(models))
     if later:
         mapping = replace(mapping, by=(), weight=None, cluster=None)
-    return replace(outcomes, mapping=mapping)
+    # The same outcomes know their survey already, which costs a pass over the table.
+    return outcomes if mapping == outcomes.mapping else replace(outcomes, mapping=mapping)
 
 
 def _step(old: Snapshot, new: Snapshot, match: dict[str, str]) -> Step:
