@@ -157,6 +157,25 @@ def test_individuals_of_no_two_snapshots_alike_have_no_trend() -> None:
     assert found.record.trend_reason == "no individual is in all snapshots"
 
 
+def test_rows_of_no_snapshot_are_counted() -> None:
+    parts = [stacked(2), table(2).head(7).with_columns(date=pl.lit(None, pl.String))]
+    found = pc.compare(pl.concat(parts), id="id", outcomes="failed", models=["a", "b", "c"], snapshot="date")
+    assert found.record.notes == ("7 rows without a value in column 'date' belong to no snapshot and are left out.",)
+
+
+def test_too_many_snapshots_are_refused() -> None:
+    many = pl.concat([table(0).head(2).with_columns(date=pl.lit(day)) for day in range(61)])
+    with pytest.raises(UsageError, match="over 60 snapshots"):
+        pc.compare(many, id="id", outcomes="failed", models=["a", "b"], snapshot="date")
+
+
+def test_outcomes_that_were_read_before() -> None:
+    read = [pc.read(table(seed), id="id", outcomes="failed", models=["a", "b", "c"]) for seed in (0, 1)]
+    found = pc.compare(*read)
+    plain = pc.compare(table(0), table(1), id="id", outcomes="failed", models=["a", "b", "c"])
+    assert found.record.changes == plain.record.changes
+
+
 def test_long_tables_of_two_dates() -> None:
     long = stacked(2).unpivot(index=["id", "date"], on=["a", "b", "c"], variable_name="model", value_name="failed")
     names = {"id": "id", "long": True, "model": "model", "value": "failed", "outcomes": "failed"}
@@ -297,3 +316,31 @@ def test_the_schema_is_printed(shell: Shell) -> None:
     done = shell("schema", "compare")
     assert json.loads(done.out)["$id"] == "polyculture/compare/1"
     assert shell("schema", "comparr").status == 2
+
+
+def test_a_folder_of_the_hapi_layout_is_compared_by_year(shell: Shell, tmp_path: Path) -> None:
+    folder = tmp_path / "sa" / "waimai"
+    rng = np.random.default_rng(6)
+    truth = rng.integers(0, 2, 120)
+    folder.mkdir(parents=True)
+    labels = [{"example_id": str(i), "true_label": int(label)} for i, label in enumerate(truth)]
+    (folder / "labels.json").write_text(json.dumps(labels))
+    said = {}
+    for api in ("amazon", "baidu", "google"):
+        for date in ("20-03-01", "21-02-28", "22-05-01"):
+            answers = np.where(rng.random(120) < 0.3, 1 - truth, truth)
+            said[api, date] = answers != truth
+            (folder / api).mkdir(exist_ok=True)
+            rows = [
+                {"example_id": str(i), "predicted_label": int(one), "confidence": 0.9} for i, one in enumerate(answers)
+            ]
+            (folder / api / f"{date}.json").write_text(json.dumps(rows))
+    done = shell("compare", folder, "--json", "-")
+    assert done.status == 0, done.err
+    record = json.loads(done.out)
+    assert [(one["before"], one["after"]) for one in record["changes"]] == [("2020", "2021"), ("2021", "2022")]
+    first = {model["name"]: model for model in record["changes"][0]["models"]}
+    for api, model in first.items():
+        assert model["failed_before"] == said[api, "20-03-01"].sum()
+        assert model["failed_after"] == said[api, "21-02-28"].sum()
+    assert record["trend"][0]["individuals"] == 120

@@ -240,6 +240,7 @@ def compare(
         snapshots=[_snapshot_record(one) for one in opened],
         moments=moments,
         trend_reason=reason,
+        notes=[note for one in opened for note in one.notes],
         seed=seed,
         min_cell=min_cell,
         census=census,

@@ -19,6 +19,7 @@ from polyculture.outcomes.counting import fetch_rows
 from polyculture.outcomes.groups import parse_group
 from polyculture.results import collecting
 from polyculture.saved import saved_tallies, source_paths
+from polyculture.tally.snapshots import MOST_SNAPSHOTS
 
 if TYPE_CHECKING:
     from polyculture.readers import Table
@@ -28,10 +29,11 @@ __all__ = ["Snapshot", "match_of", "matched_models", "snapshots_of"]
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One snapshot: how it is named, and its outcomes over the models that it has."""
+    """One snapshot: how it is named, its outcomes over the models that it has, and what a reader should know."""
 
     name: str
     outcomes: Outcomes
+    notes: tuple[str, ...] = ()
 
 
 def match_of(match: Any) -> dict[str, str]:
@@ -249,6 +251,13 @@ def _by_column(made: Any, column: str, name: str) -> list[Snapshot]:
             f"Column {column!r} of {name} holds one snapshot ({first_few(map(str, values))}).",
             hint="A comparison needs two; give BEFORE and AFTER where they are in two files.",
         )
+    if len(values) > MOST_SNAPSHOTS:
+        raise UsageError(
+            f"Column {column!r} of {name} holds over {MOST_SNAPSHOTS} snapshots, the most that are compared.",
+            hint="Choose fewer, or bin the dates.",
+        )
+    empty = int(fetch_rows(frame.filter(nw.col(column).is_null()).select(n=nw.len()))[0]["n"])
+    notes = (f"{empty:,} rows without a value in column {column!r} belong to no snapshot and are left out.",)
     first = made(snapshot=f"{column}={values[-1]}")
     present = None if first.mapping.long else _present(frame, column, first)
     found = []
@@ -256,7 +265,8 @@ def _by_column(made: Any, column: str, name: str) -> list[Snapshot]:
         more = {} if present is None else {"models": present[str(value)]}
         if present is not None and not present[str(value)]:
             raise InputError(f"No model has any outcome in snapshot {value!r} of {name}.", hint="Leave it out.")
-        found.append(Snapshot(str(value), made(snapshot=f"{column}={value}", **more)))
+        told = notes if empty and not found else ()
+        found.append(Snapshot(str(value), made(snapshot=f"{column}={value}", **more), told))
     return found
 
 

@@ -49,6 +49,7 @@ def compare_run(
     snapshots: Sequence[SnapshotRecord],
     moments: SnapshotMoments | None = None,
     trend_reason: str = "",
+    notes: Sequence[str] = (),
     seed: int = 0,
     min_cell: int = 30,
     census: bool = False,
@@ -68,6 +69,8 @@ def compare_run(
         Sums over all snapshots, for the trend.
     trend_reason : str
         Why there is none, where that is known.
+    notes : sequence of str
+        On the snapshots as they were read.
     seed : int
         Seed of the samples that show how well difficulty is known.
     min_cell : int
@@ -88,6 +91,7 @@ def compare_run(
         changes=changes,
         trend=trend,
         trend_reason="" if trend else trend_reason or (NO_TREND if moments is None else NOBODY_IN_ALL),
+        notes=tuple(notes),
         noun=noun,
     )
 
