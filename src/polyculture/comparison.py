@@ -217,7 +217,9 @@ def compare(
     given = {**(read_map(map) if map is not None else {}), **known_options(mapping)}
     matches = match_of(match)
     opened = snapshots_of(before, after, matches, encoding=encoding, progress=progress, given=given)
-    opened = [Snapshot(one.name, _chosen(one.outcomes, one.outcomes.models, later=one is opened[-1])) for one in opened]
+    opened = [
+        replace(one, outcomes=_chosen(one.outcomes, one.outcomes.models, later=one is opened[-1])) for one in opened
+    ]
     if repeat is not None and len(opened) > 2:
         raise UsageError("A repeat belongs to two snapshots.", hint="Compare two of them at a time.")
     if progress is not None:

@@ -260,7 +260,7 @@ def _by_column(made: Any, column: str, name: str) -> list[Snapshot]:
     notes = (f"{empty:,} rows without a value in column {column!r} belong to no snapshot and are left out.",)
     first = made(snapshot=f"{column}={values[-1]}")
     present = None if first.mapping.long else _present(frame, column, first)
-    found = []
+    found: list[Snapshot] = []
     for value in values:
         more = {} if present is None else {"models": present[str(value)]}
         if present is not None and not present[str(value)]:
