@@ -35,13 +35,11 @@ SHIFT = 0.3  # of the last group, on the normal scale, where groups differ
 FACTOR = 0.3  # share of the common factor in the latent variance of a failure
 CLUSTER = 0.1  # share of the cluster in it
 REPLICATES = 1000
-LARGE_REPLICATES = 600  # where N x k is above 1,000
-HEAVY_REPLICATES = 250  # where N x k is 100,000 or more
-HEAVIEST_REPLICATES = 100  # where N x k is 1,000,000
+HEAVY_REPLICATES = 400  # where N x k is 100,000 or more
+HEAVIEST_REPLICATES = 200  # where N x k is 1,000,000
 # Figures that cost more are taken in the first replicates only.
-LIGHT = {"contrasts": 250, "groups": 150, "spread": 150}
-MORE_OF_GROUPS = 200  # replicates of the second turn
-HEAVY = {"contrasts": 100, "groups": 60, "spread": 60}
+LIGHT = {"contrasts": 400, "groups": 400, "spread": 400}
+HEAVY = {"contrasts": 200, "groups": 100, "spread": 100}
 
 INTERVALS = ("SF", "E", "excess", "H", "success_excess", "group_difference", "average", "uniform", "worst")
 CORRECTED = ("average_corrected", "uniform_corrected", "worst_corrected")
@@ -243,24 +241,20 @@ def _homogenization(data: Data, group: np.ndarray, rng: np.random.Generator | No
 # ---- a cell --------------------------------------------------------------------------------------------------
 
 
-def run(
-    cell: Cell, replicates: int, seed: int = SEED, *, every: bool = False, groups_only: bool = False
-) -> dict[str, Any]:
+def run(cell: Cell, replicates: int, seed: int = SEED, *, every: bool = False) -> dict[str, Any]:
     """Return the tallies of one cell; with ``every``, of all figures in all replicates."""
     # The seed of a cell depends on the cell alone, so that cells can be run in any order.
     rng = np.random.default_rng([seed, *(ord(c) for c in cell.key())])
     true, started = truth(cell), time.perf_counter()
     size = cell.n * cell.k
     heavy = size >= 100_000
-    if size > 1000:
-        most = HEAVIEST_REPLICATES if size >= 1_000_000 else HEAVY_REPLICATES if heavy else LARGE_REPLICATES
-        replicates = min(replicates, most)
+    if heavy:
+        replicates = min(replicates, HEAVIEST_REPLICATES if size >= 1_000_000 else HEAVY_REPLICATES)
     tallies: dict[str, dict[str, int]] = {}
     for number in range(replicates):
         data = simulate(cell, rng)
         limits = HEAVY if heavy else LIGHT
-        parts = {name for name, most in limits.items() if every or groups_only or number < most}
-        parts = frozenset(parts if groups_only else parts | {"everyone"})
+        parts = frozenset({"everyone"} | {name for name, most in limits.items() if every or number < most})
         for name, found in replicate(cell, data, rng, parts).items():
             tally = tallies.setdefault(name, dict.fromkeys(("tried", "defined", "hit", "below", "above"), 0))
             tally["tried"] += 1
@@ -304,9 +298,9 @@ def main() -> None:
     arguments.results.parent.mkdir(parents=True, exist_ok=True)
     arguments.results.touch()
     if not arguments.write_only:
-        for turn in (1, 2):
-            _take_turn(turn, arguments.replicates, arguments.results)
-    results = _merged(arguments.results)
+        _take(arguments.replicates, arguments.results)
+    found = {line["key"]: line for line in _lines(arguments.results)}
+    results = [found[cell.key()] for cell in grid() if cell.key() in found]
     missing = sum(1 for _ in grid()) - len(results)
     write(results, missing=missing, seed=SEED, commit=arguments.commit, docs=ROOT / "docs")
 
@@ -315,35 +309,16 @@ def _lines(results: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
 
 
-def _take_turn(turn: int, replicates: int, results: Path) -> None:
-    """Run the cells that are missing: all figures first, then more replicates of those of groups."""
-    done = {line["key"] for line in _lines(results) if line.get("turn", 1) == turn}
+def _take(replicates: int, results: Path) -> None:
+    """Run the cells that are missing, small ones first."""
+    done = {line["key"] for line in _lines(results)}
     for cell in sorted(grid(), key=lambda cell: cell.n * cell.k):
-        if cell.key() in done or (turn == 2 and cell.n * cell.k >= 1_000_000):
+        if cell.key() in done:
             continue
-        if turn == 1:
-            result = run(cell, replicates)
-        else:
-            more = MORE_OF_GROUPS if cell.n * cell.k < 100_000 else MORE_OF_GROUPS // 4
-            result = run(cell, min(replicates, more), SEED + 1, groups_only=True)
+        result = run(cell, replicates)
         with results.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({**result, "turn": turn}) + "\n")
-        print(turn, cell.key(), result["seconds"], "s", flush=True)
-
-
-def _merged(results: Path) -> list[dict[str, Any]]:
-    """Add up the turns of each cell, in the order of the grid."""
-    merged: dict[str, dict[str, Any]] = {}
-    for line in sorted(_lines(results), key=lambda line: line.get("turn", 1)):
-        if line["key"] not in merged:
-            merged[line["key"]] = line
-            continue
-        own = merged[line["key"]]
-        own["seconds"] += line["seconds"]
-        for name, tally in line["tallies"].items():
-            before = own["tallies"].setdefault(name, dict.fromkeys(tally, 0))
-            own["tallies"][name] = {key: before[key] + number for key, number in tally.items()}
-    return [merged[cell.key()] for cell in grid() if cell.key() in merged]
+            file.write(json.dumps(result) + "\n")
+        print(cell.key(), result["seconds"], "s", flush=True)
 
 
 if __name__ == "__main__":

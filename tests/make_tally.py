@@ -9,8 +9,23 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from polyculture.audit import Provenance
 from polyculture.outcomes import Mapping, Outcomes
 from polyculture.tally import Tally
+
+PROVENANCE = Provenance(
+    inputs=(),
+    rows_read=0,
+    rows_used=0,
+    left_out={},
+    failure_rule="failed",
+    no_answer="failed",
+    min_judged=2,
+    min_cell=30,
+    version="0",
+    command="test",
+    seed=0,
+)
 
 
 def outcomes_from_matrix(

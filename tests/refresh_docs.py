@@ -9,14 +9,13 @@ import contextlib
 import doctest
 import io
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from difflib import get_close_matches
 from pathlib import Path
 
-from test_docs import _BLOCK, _WIDTH, PAGES, commands, needed
+from test_docs import _BLOCK, _WIDTH, DATA, PAGES, commands
 
 
 def shown_again(expected: str, got: str) -> str:
@@ -69,6 +68,8 @@ def refresh(page: Path) -> str:
     result, end = "", 0
     for block in _BLOCK.finditer(text):
         body, kind = block["text"], block["kind"]
+        if block["data"] and not (DATA / block["data"]).exists():
+            continue
         if block["file"]:
             Path(block["file"]).write_text(body, encoding="utf-8")
         elif kind == "console":
@@ -84,14 +85,10 @@ def refresh(page: Path) -> str:
 
 def main() -> None:
     """Refresh all pages."""
-    os.environ |= {"COLUMNS": _WIDTH, "NO_COLOR": "1", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    os.environ |= {"COLUMNS": _WIDTH, "NO_COLOR": "1", "POLYCULTURE_DATA": str(DATA)}
+    os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     for page in PAGES:
-        if not all(path.exists() for path in needed(page)):
-            print(f"left as it is, since its data are not at hand: {page.name}")  # noqa: T201
-            continue
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-            for path in needed(page):
-                shutil.copy(path, folder)
             new = refresh(page)
         page.write_text(new, encoding="utf-8")
 

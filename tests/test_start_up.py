@@ -21,7 +21,16 @@ def imported_after(code: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "words",
-    [["--help"], ["--version"], ["audit", "--help"], ["tally", "--help"], ["compare", "--help"], ["schema", "--help"]],
+    [
+        ["--help"],
+        ["--version"],
+        ["audit", "--help"],
+        ["tally", "--help"],
+        ["compare", "--help"],
+        ["schema", "--help"],
+        ["check", "--help"],
+        ["reproduce", "--help"],
+    ],
 )
 def test_help_imports_nothing_heavy(words: list[str]) -> None:
     assert imported_after(f"from polyculture.cli import main; assert main({words!r}) == 0") == set()

@@ -21,37 +21,47 @@ from polyculture._version import __version__
 if TYPE_CHECKING:
     from polyculture import datasets
     from polyculture.api import audit, read
+    from polyculture.checks import Check, check
     from polyculture.comparison import Comparison, compare
     from polyculture.outcomes import Mapping, Outcomes
     from polyculture.panels import panel
+    from polyculture.reproductions import Reproduction, reproduce
     from polyculture.results import Audit
     from polyculture.tally import Tally
 
 __all__ = [
     "Audit",
+    "Check",
     "Comparison",
     "Mapping",
     "Outcomes",
+    "Reproduction",
     "Tally",
     "__version__",
     "audit",
+    "check",
     "compare",
     "datasets",
     "errors",
     "panel",
     "read",
+    "reproduce",
 ]
 
 _WHERE = {
     "Audit": "polyculture.results",
+    "Check": "polyculture.checks",
     "Comparison": "polyculture.comparison",
     "Mapping": "polyculture.outcomes",
     "Outcomes": "polyculture.outcomes",
+    "Reproduction": "polyculture.reproductions",
     "Tally": "polyculture.tally",
     "audit": "polyculture.api",
+    "check": "polyculture.checks",
     "compare": "polyculture.comparison",
     "panel": "polyculture.panels",
     "read": "polyculture.api",
+    "reproduce": "polyculture.reproductions",
 }
 
 

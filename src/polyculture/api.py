@@ -56,6 +56,7 @@ class MappingOptions(TypedDict, total=False):
     min_judged: int
     positive: str | None
     max_groups: int
+    options: str | int | None
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,7 @@ def read(
             Mapping(**{**table.mapping, **given}),
             source=" and ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} more files",
             noun=table.noun or "individuals",
+            index=table.index,
             table=table,
         )
 
@@ -215,6 +217,8 @@ def audit(
     noun: str | None = None,
     nulls: Sequence[str] | str = (),
     suspect_keys: bool = False,
+    components: Source | TypeMapping[str, TypeMapping[str, Any]] | IntoFrame | None = None,
+    kinds: TypeMapping[str, Sequence[str] | str] | Source | None = None,
     map: Source | None = None,  # noqa: A002 (the word of the shell)
     encoding: str | None = None,
     command: str = "polyculture.audit(...)",
@@ -239,15 +243,20 @@ def audit(
         What the individuals are, in the plural ("applicants"), for the sentences.
     suspect_keys : bool
         Look in a second pass for items on which models share one answer that is not the label.
+    components : path, mapping or frame, optional
+        What the models are made of: a CSV or TOML, ``{model: {component: value}}``, or a frame with a column ``model``.
     nulls : sequence of str, or "all"
         Models of chance to fit beside independence: strata, equicorrelated, rasch, 2pl, factors-1 to factors-3,
         classes-2 to classes-9, permutation, both-margins. The whole ladder takes some seconds.
+    kinds : mapping, path of a TOML file, or text, optional
+        Kinds of decision-makers with names or globs of their models, to be held against each other on the same
+        individuals: ``{"human": ["x", "y"], "model": "api_*"}``, or "human=x,y,model=api_*".
     map, encoding, progress
         As in `read`.
     **mapping
         What the columns mean, the fields of `Mapping`: id, label, models, by, snapshot, weight, count, cluster,
         long, model, value, outcomes, failure, failed_when, pending, no_answer, no_answer_values, min_judged,
-        positive, max_groups.
+        positive, max_groups, options.
     command : str
         The call as the provenance shows it.
 
@@ -268,11 +277,15 @@ def audit(
     >>> audit(table, outcomes="failed").systemic_failure.count
     50
     """
+    from polyculture.mapfile import kinds_of
+    from polyculture.readers.components import read_components
     from polyculture.tally import Tally
 
     for name, value, least in (("min_cell", min_cell, 1), ("seed", seed, 0)):
         if value < least:
             raise UsageError(f"{name}={value} is too small.", hint=f"Give {least} or more.")
+    table = None if components is None else read_components(components)
+    chosen = kinds_of(kinds)
     known: Outcomes | None = None
     inputs: tuple[InputFile, ...] = ()
     if isinstance(source, Tally):
@@ -298,6 +311,8 @@ def audit(
         correction=correction,
         noun=noun or (known.noun if known is not None else "individuals"),
         null_models=(nulls,) if isinstance(nulls, str) else tuple(nulls),
+        component_table=table,
+        kinds=chosen,
     )
     if suspect_keys:
         record = _with_suspect_keys(record, known, counted, census=census)

@@ -30,8 +30,13 @@ _COMMANDS = {  # name -> what follows it, what it does
     "compare": ("BEFORE AFTER [OPTIONS]", "Say what changed between snapshots, and whom improvements reached."),
     "tally": ("SOURCE... -o FILE [OPTIONS]", "Count outcomes once and save the small tables that an audit needs."),
     "panel": ("SOURCE... [OPTIONS]", "Say how many independent votes several models, or judges, are worth."),
+    "check": (
+        "FILE --limits LIMITS.toml [OPTIONS]",
+        "Hold a result against limits; exit status 1 where one is broken.",
+    ),
+    "reproduce": ("ecosystem-level [OPTIONS]", "Do a published analysis again, claim by claim."),
     "datasets": ("[--json]", "List the outcomes that come with polyculture."),
-    "schema": ("audit|compare", "Print the JSON Schema of a result."),
+    "schema": ("NAME", "Print the JSON Schema of a result."),
 }
 
 

@@ -7,6 +7,7 @@ handled before a rule is asked, in ``outcomes``.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -146,6 +147,9 @@ class FailureRule:
         return label != positive, value == positive
 
 
+_NAN = "NaN is a missing value, that is an empty cell: --no-answer-values null says what empty cells mean."
+
+
 def typed_value(text: str, dtype: object, where: str) -> str | float | int | bool:
     """Read the VALUE of a rule as the type of the column that it is compared with.
 
@@ -161,9 +165,13 @@ def typed_value(text: str, dtype: object, where: str) -> str | float | int | boo
         return text.lower() == "true"
     if kind == "numbers":
         try:
-            return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+            number = int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
         except ValueError:
             pass
+        else:
+            if math.isnan(number):
+                raise ColumnError(f"{text!r} cannot be looked for in {where}.", hint=_NAN)
+            return number
     raise ColumnError(
         f"The value {text!r} of the failure rule cannot be compared with {where}, which hold {kind}.",
         hint="Give a value of that type, or cast the column.",

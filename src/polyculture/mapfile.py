@@ -6,14 +6,14 @@ What the names mean stands in `outcomes.mapping`.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from polyculture.errors import FileError, UsageError, nearest
 
-__all__ = ["MAPPING_KEYS", "read_map", "split_list"]
+__all__ = ["MAPPING_KEYS", "kinds_of", "read_kinds", "read_map", "split_kinds", "split_list"]
 
 # Field of Mapping -> what the TOML may hold for it.
 MAPPING_KEYS: dict[str, tuple[type, ...]] = {
@@ -37,8 +37,12 @@ MAPPING_KEYS: dict[str, tuple[type, ...]] = {
     "min_judged": (int,),
     "positive": (str,),
     "max_groups": (int,),
+    "options": (str, int),
 }
-_ELSEWHERE = ("encoding", "noun", "seed", "census", "correction", "min_cell", "json", "html", "tables", "failed_by_all")
+_ELSEWHERE = (
+    *("encoding", "noun", "seed", "census", "correction", "min_cell", "components"),
+    *("json", "html", "tables", "failed_by_all"),
+)
 _LISTS = ("models", "by", "pending", "no_answer_values")
 _WORDS = {str: "text", bool: "true or false", int: "a whole number", list: "a list of texts"}
 
@@ -102,19 +106,89 @@ def read_map(path: str | PathLike[str]) -> dict[str, Any]:
         If it holds an unknown key (the message names the nearest) or a value of another type.
     """
     where = Path(path)
+    return _check(_flatten(_toml(where, "--map", 'label = "true"'), where), where)
+
+
+def _toml(where: Path, option: str, example: str) -> dict[str, Any]:
+    """Return the content of the TOML file of an option."""
     try:
-        content = tomllib.loads(where.read_text(encoding="utf-8-sig"))
+        return tomllib.loads(where.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
-        raise FileError(f"There is no file {str(where)!r}.", hint="Name the TOML file of --map.") from None
+        raise FileError(f"There is no file {str(where)!r}.", hint=f"Name the TOML file of {option}.") from None
     except IsADirectoryError:
-        raise FileError(f"{str(where)!r} is a folder.", hint="Name the TOML file of --map.") from None
+        raise FileError(f"{str(where)!r} is a folder.", hint=f"Name the TOML file of {option}.") from None
     except PermissionError:
         raise FileError(f"{str(where)!r} may not be read.", hint="Change its permissions.") from None
     except UnicodeDecodeError as error:
         raise FileError(f"{str(where)!r} is not UTF-8 (byte {error.start}).", hint="Save it as UTF-8.") from None
     except tomllib.TOMLDecodeError as error:
-        raise FileError(f"{str(where)!r} is no TOML: {error}.", hint='Write lines such as: label = "true"') from None
-    return _check(_flatten(content, where), where)
+        raise FileError(f"{str(where)!r} is no TOML: {error}.", hint=f"Write lines such as: {example}") from None
+
+
+def kinds_of(
+    given: Mapping[str, Sequence[str] | str] | str | PathLike[str] | None,
+) -> dict[str, tuple[str, ...]] | None:
+    """Return kinds of decision-makers from what was given: text holds an equals sign, a path does not."""
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        return {kind: (models,) if isinstance(models, str) else tuple(models) for kind, models in given.items()}
+    return split_kinds(given) if isinstance(given, str) and "=" in given else read_kinds(given)
+
+
+def split_kinds(text: str) -> dict[str, tuple[str, ...]]:
+    """Read kinds of decision-makers as written in a shell: ``KIND=MODEL,MODEL,KIND=MODEL``.
+
+    Raises
+    ------
+    UsageError
+        If the text does not begin with a kind, or names one twice.
+
+    Examples
+    --------
+    >>> split_kinds("human=expert_*,model=a,b")
+    {'human': ('expert_*',), 'model': ('a', 'b')}
+    """
+    found: dict[str, list[str]] = {}
+    kind = ""
+    for part in split_list(text):
+        name, equals, first = part.partition("=")
+        if equals:
+            kind = name.strip()
+            if not kind or kind in found:
+                what = "has no name" if not kind else "stands there twice"
+                raise UsageError(f"--kinds {text!r}: the kind {kind!r} {what}.", hint=_KINDS_HINT)
+            found[kind] = [first.strip()] if first.strip() else []
+        elif not kind:
+            raise UsageError(f"--kinds {text!r}: {part!r} is of no kind.", hint=_KINDS_HINT)
+        else:
+            found[kind].append(part)
+    return {name: tuple(models) for name, models in found.items()}
+
+
+def read_kinds(path: str | PathLike[str]) -> dict[str, tuple[str, ...]]:
+    """Read kinds of decision-makers from a TOML file: ``human = ["expert_1", "expert_2"]`` a line.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read or is no TOML.
+    UsageError
+        If a kind is no text and no list of texts.
+    """
+    where = Path(path)
+    content = _toml(where, "--kinds", 'human = ["expert_*"]')
+    content = content.get("kinds", content) if list(content) == ["kinds"] else content
+    found: dict[str, tuple[str, ...]] = {}
+    for kind, models in content.items() if isinstance(content, dict) else ():
+        listed = [models] if isinstance(models, str) else models
+        if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+            raise UsageError(f"{where}: kind {kind!r} is {models!r}, but must be names.", hint=_KINDS_HINT)
+        found[kind] = tuple(listed)
+    return found
+
+
+_KINDS_HINT = "Write --kinds 'human=expert_*,model=a,b', or a TOML file with lines such as: human = [\"expert_*\"]"
 
 
 def _flatten(content: dict[str, Any], where: Path) -> dict[str, Any]:

@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from polyculture.audit.records import (
         AuditRecord,
         CollectionRecord,
+        ComponentsRecord,
         GapRecord,
         GroupHomogenization,
         GroupRecord,
+        KindsRecord,
         ModelRecord,
         NullRecord,
         Outcome,
@@ -241,6 +243,16 @@ class Audit:
         """The models as a panel that decides by majority; None with fewer than 3 of them."""
         return self.record.panel
 
+    @property
+    def components(self) -> ComponentsRecord | None:
+        """What goes with the likeness of models; None without a table of components."""
+        return self.record.components
+
+    @property
+    def kinds(self) -> KindsRecord | None:
+        """Kinds of decision-makers side by side; None where none were named."""
+        return self.record.kinds
+
     @cached_property
     def nulls(self) -> Listing[NullRecord]:
         """What each null model expects, and what is left over it."""
@@ -354,13 +366,10 @@ class Audit:
         OutputError
             If the file cannot be written.
         """
-        from polyculture.files import atomic_write
+        from polyculture.files import text_and_file
         from polyculture.report.json import to_json
 
-        content = to_json(self.record)
-        if path is not None:
-            atomic_write(path, content)
-        return content.decode()
+        return text_and_file(to_json(self.record), path)
 
     def tables(self, directory: str | PathLike[str]) -> Path:
         """Write every table as CSV, with a dictionary of the columns, and return the folder.

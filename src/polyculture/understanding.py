@@ -48,6 +48,7 @@ class Understanding:
     groups: tuple[GroupShares, ...]
     roles: dict[str, str]
     thresholds: dict[str, float]
+    index: str | None = None
 
     def lines(self) -> list[str]:
         """Return it as lines of text, each ``what: value``."""
@@ -68,6 +69,8 @@ class Understanding:
             values = f" (values {' and '.join(map(repr, self.label_values))})" if self.label_values else ""
             found.append(f"label: {self.label!r}{values}")
         found += [f"{role}: {column!r}" for role, column in self.roles.items()]
+        if self.index is not None:
+            found.append(f"index of rows: {self.index!r}, the first column, which has no name" + self._use_of_index())
         words = f", that is: {self.rule_in_words}" if self.rule_in_words else ""
         found.append(f"counts as failure: {self.rule}{words}")
         found += [f"threshold of {name!r}: {edge:g}" for name, edge in self.thresholds.items()]
@@ -79,6 +82,10 @@ class Understanding:
                 f"{100 * group.unknown:.1f} % unknown or declined"
             )
         return found
+
+    def _use_of_index(self) -> str:
+        used = self.index in self.roles.values() or self.index in self.models
+        return "" if used else f" (not used; --id {self.index} takes it for the id)"
 
 
 def understand(outcomes: Outcomes) -> Understanding:
@@ -103,7 +110,7 @@ def understand(outcomes: Outcomes) -> Understanding:
 
     survey, mapping = outcomes.survey, outcomes.mapping
     refuse_unsaid_value(outcomes)
-    roles = ("id", "model", "value", "snapshot", "weight", "count", "cluster")
+    roles = ("id", "model", "value", "snapshot", "weight", "count", "cluster", "options")
     return Understanding(
         source=outcomes.source,
         rows=survey.rows,
@@ -123,6 +130,7 @@ def understand(outcomes: Outcomes) -> Understanding:
         groups=_groups(outcomes),
         roles={role: getattr(mapping, role) for role in roles if getattr(mapping, role) is not None},
         thresholds=outcomes.thresholds,
+        index=outcomes.index,
     )
 
 

@@ -218,9 +218,10 @@ def test_weights(audit):
     wider = found.models[0].failure_rate
     assert wider.high - wider.low > plain.models[0].failure_rate.high - plain.models[0].failure_rate.low
     assert "by weight" in found.headline
-    # As wide as Kish's effective number of individuals says.
+    # As wide as the variance of the weighted rate says: that of a ratio, over individuals.
     from polyculture.stats.intervals import jeffreys
 
-    kish = weight.sum() ** 2 / (weight**2).sum()
-    interval = jeffreys(float(rates[0] * kish), float(kish))
+    variance = (share**2 * (failed[:, 0] - rates[0]) ** 2).sum()
+    size = rates[0] * (1 - rates[0]) / variance
+    interval = jeffreys(float(rates[0] * size), float(size))
     assert (wider.low, wider.high) == pytest.approx((interval.low, interval.high))

@@ -200,3 +200,20 @@ def test_groups_add_up(audit):
             assert sum(group.models[0].failed for group in groups) == found.models[0].failed
     assert found.group_homogenization.by == ("x", "y", "z")
     assert [h.by for h in found.group_homogenization_by_column] == [("x",), ("y",), ("z",)]
+
+
+@pytest.mark.parametrize("design", [{}, {"weight": 0.1}, {"cluster": 9}, {"weight": 0.1, "cluster": 9}])
+def test_what_is_exactly_nothing_is_said_to_be_nothing(audit, design):
+    """Independent failures in alike groups: no figure is a rounding error, and no interval has the width of one."""
+    failed = np.array([[i // 9 % 3 == 0, i // 3 % 3 == 0, i % 3 == 0] for i in range(27)] * 8)
+    options = {"groups": {"g": (["x"] * 27 + ["y"] * 27) * 4}}
+    if "weight" in design:
+        options["weight"] = [design["weight"]] * len(failed)
+    if "cluster" in design:
+        options["cluster"] = np.arange(len(failed)) // design["cluster"]
+    record = audit(failed, **options)
+    found = numbers(record)
+    assert len(found) > 100
+    tiny = {place: number for place, number in found.items() if number and abs(number) < 1e-9}
+    assert tiny == {}
+    assert record.systemic_failure.difference.value == 0.0

@@ -47,6 +47,20 @@ def test_majority_and_independence_by_all_patterns(k):
     assert found.best == "m0"
 
 
+def test_the_majority_without_each_member_is_counted_anew():
+    rng = np.random.default_rng(4)
+    failed, judged = failures(n=300, k=4), rng.random((300, 4)) < 0.5
+    judged[0] = [True, False, False, False]  # whom only the first judged, nobody judges without it
+    values = np.where(judged, failed.astype(float), np.nan)
+    frame = pl.DataFrame(values, schema=[f"m{j}" for j in range(4)]).fill_nan(None)
+    found = pc.panel(frame, outcomes="failed").record
+    for member in range(4):
+        o, f = np.delete(judged, member, axis=1), np.delete(failed & judged, member, axis=1)
+        m, t = o.sum(axis=1), f.sum(axis=1)
+        won = (2 * t < m) + 0.5 * (2 * t == m)
+        assert found.members[member].majority_without == pytest.approx(won[m > 0].mean())
+
+
 def test_unequal_sets_are_held_against_their_own_members():
     rng = np.random.default_rng(1)
     failed, judged = failures(k=4), rng.random((400, 4)) < 0.7

@@ -75,6 +75,23 @@ def test_what_rests_on_the_sample_is_near_and_marked(both):
     assert any("rests on" in note for note in sampled.notes)
 
 
+def test_likeness_and_panel_of_everyone_are_exact_and_intervals_near(both):
+    failed, _ = population()
+    whole, sampled = both(failed)
+    one, other = whole.collection, sampled.collection
+    for name in ("n_eff", "mean_phi", "capa", "fleiss", "discrepancy"):
+        assert getattr(other, name).value == pytest.approx(getattr(one, name).value, rel=1e-9), name
+        assert width(getattr(other, name)) == pytest.approx(width(getattr(one, name)), rel=0.15), name
+    assert other.recourse == one.recourse
+    assert "sampled" in other.ambiguity.method
+    assert width(other.ambiguity) > 1.4 * width(one.ambiguity)  # of a third of the individuals
+    a, b = whole.panel, sampled.panel
+    assert (b.majority, b.individuals, b.ties) == (a.majority, a.individuals, a.ties)
+    assert b.difference.value == pytest.approx(a.difference.value, rel=1e-9)
+    assert width(b.difference) == pytest.approx(width(a.difference), rel=0.15)
+    assert [member.accuracy for member in b.members] == [member.accuracy for member in a.members]
+
+
 def test_events_that_the_sample_missed_are_still_events(both):
     failed, _ = population()
     failed[:45] = np.random.default_rng(1).random((45, 24)) < 0.5

@@ -7,9 +7,13 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 import sample_records as samples
 
+import polyculture as pc
+from polyculture.audit.records import AuditRecord
 from polyculture.report.html import html, repr_html
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -19,6 +23,7 @@ ARGUMENTS = [
     *("--disable-component-update", "--disable-sync"),
 ]
 Open = Callable[..., Any]
+MORE = ("kinds", "reproduction")
 
 
 @pytest.fixture(scope="module")
@@ -33,12 +38,26 @@ def chromium() -> Generator[Any]:
         browser.close()
 
 
+def with_kinds() -> AuditRecord:
+    """Two kinds of decision-makers, one with a name that is markup, on two groups."""
+    rng = np.random.default_rng(1)
+    hard = rng.random(300) < 0.3
+    columns = {f"m{j}": (rng.random(300) < np.where(hard, 0.7, 0.2)).astype(int) for j in range(5)}
+    table = pl.DataFrame({"tone": ["<b>I-II</b>", "V-VI"] * 150, **columns})
+    kinds = {"model": ["m0", "m1", "m2"], "<i>human</i>": ["m3", "m4"]}
+    return pc.audit(table, outcomes="failed", by=["tone"], kinds=kinds).record
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("reports")
     found = {name: folder / f"{name}.html" for name in samples.ALL}
     for name, path in found.items():
         path.write_text(html(samples.ALL[name]()), encoding="utf-8")
+    found["kinds"] = folder / "kinds.html"
+    found["kinds"].write_text(html(with_kinds()), encoding="utf-8")
+    found["reproduction"] = folder / "reproduction.html"
+    pc.reproduce().report(found["reproduction"])
     leaking = '<!doctype html><img alt="" src="http://127.0.0.1:9/x.png">'
     found["leaking"] = folder / "leaking.html"
     found["leaking"].write_text(leaking, encoding="utf-8")
@@ -85,7 +104,7 @@ def violations(page: Any) -> list[str]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("name", ["with_groups", "hostile", "one_model", "many_models"])
+@pytest.mark.parametrize("name", ["with_groups", "hostile", "one_model", "many_models", *MORE])
 def test_axe_finds_no_violation(opened: Open, name: str, width: int, scheme: str) -> None:
     page = opened(name, width=width, scheme=scheme)
     page.evaluate("document.querySelectorAll('details').forEach(element => element.open = true)")
@@ -108,7 +127,7 @@ def test_axe_finds_an_injected_violation(opened: Open, injection: str, rule: str
     assert any(found.startswith(rule) for found in violations(page))
 
 
-@pytest.mark.parametrize("name", samples.ALL)
+@pytest.mark.parametrize("name", [*samples.ALL, *MORE])
 @pytest.mark.parametrize("width", [320, 360, 700, 1280])
 def test_no_page_scrolls_sideways(opened: Open, name: str, width: int) -> None:
     page = opened(name, width=width)
@@ -116,7 +135,40 @@ def test_no_page_scrolls_sideways(opened: Open, name: str, width: int) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("name", samples.ALL)
+WIDE_TABLES = """() => [...document.querySelectorAll("table")].flatMap((table) => {
+  const area = table.closest(".scroll");
+  const room = (area ?? table.parentElement).clientWidth;
+  if (table.scrollWidth <= room) return [];
+  if (!area) return [{name: table.caption?.textContent, reached: false}];
+  area.scrollLeft = table.scrollWidth;
+  const left = area.getBoundingClientRect().left;
+  const heads = [...table.tBodies[0].rows].map((row) => row.querySelector("th"));
+  heads.push(table.tHead.rows[0].cells[heads[0].cellIndex]);
+  const first = heads.map((cell) => cell.getBoundingClientRect());
+  return [{
+    name: table.caption?.textContent,
+    reached: area.tabIndex === 0 && area.getAttribute("role") === "region" && !!area.getAttribute("aria-label"),
+    moved: area.scrollLeft > 0,
+    kept: first.every((cell) => Math.abs(cell.left - left) < 1),
+    room: room - Math.max(...first.map((cell) => cell.width)),
+  }];
+})"""
+
+
+@pytest.mark.parametrize("name", ["with_groups", "many_models", "hostile"])
+def test_a_wide_table_scrolls_beside_the_names_of_its_rows(opened: Open, name: str) -> None:
+    page = opened(name, width=360)
+    page.evaluate("document.querySelectorAll('details').forEach(element => element.open = true)")
+    tables = page.evaluate(WIDE_TABLES)
+    assert len(tables) > 3
+    for table in tables:
+        assert table["reached"], table
+        assert table["moved"], table
+        assert table["kept"], table
+        assert table["room"] > 150, table
+
+
+@pytest.mark.parametrize("name", [*samples.ALL, *MORE])
 def test_no_request_leaves_the_file(opened: Open, name: str) -> None:
     assert opened(name).left == []
 

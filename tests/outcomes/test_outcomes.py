@@ -43,8 +43,8 @@ def failing(mapping: Mapping, table: pl.DataFrame = TABLE) -> dict[str, tuple[in
         (Mapping(failure="decision=bad", models=("p", "q"), pending=("good",)), {"p": (2, 2), "q": (2, 2)}),
         (Mapping(failure="false-negative=good", label="y", models=("p", "q")), {"p": (2, 1), "q": (2, 2)}),
         (Mapping(failure="false-positive=good", label="y", models=("p", "q")), {"p": (1, 1), "q": (0, 0)}),
-        (Mapping(failure="score<0.5", models=("s1", "s2")), {"s1": (4, 1), "s2": (4, 1)}),
-        (Mapping(failure="score<0.5", models=("s1", "s2"), no_answer="missing"), {"s1": (4, 1), "s2": (3, 0)}),
+        (Mapping(failure="score<0.5", models=("s1", "s2")), {"s1": (4, 1), "s2": (3, 0)}),
+        (Mapping(failure="score<0.5", models=("s1", "s2"), no_answer_values=("null",)), {"s1": (4, 1), "s2": (4, 1)}),
         # Top half of four: .9 and the two tied at .5 stay together; of three scores the top two.
         (Mapping(failure="outside-top=0.5", models=("s1", "s2"), no_answer="missing"), {"s1": (4, 1), "s2": (3, 1)}),
         (Mapping(failed_when="value=bad and age>=40", models=("p", "q")), {"p": (3, 1), "q": (3, 1)}),
@@ -179,7 +179,8 @@ MAPPING: dict[str, Any] = {"outcomes": "failed", "models": ("a", "b"), "id": "id
     ("columns", "change", "kind", "words"),
     [
         ({"a": [0, 2, 1]}, {}, ValueInDataError, r"'a'.*other than 0, 1 and missing: row 2 \(2\)"),
-        ({"a": [0.0, math.nan, 1.0]}, {}, ValueInDataError, "row 2"),
+        ({"a": [0.0, math.inf, 1.0]}, {}, ValueInDataError, r"row 2 \(inf\)"),
+        ({"a": [math.nan] * 3}, {}, ColumnError, "nothing but missing values"),
         ({"a": ["0", "1", "1"]}, {}, ColumnError, "holds text, but outcomes must be 0/1"),
         ({"a": [None, None, None]}, {}, ColumnError, "nothing but missing values"),
         ({"a": pl.Series([None] * 3, dtype=pl.Int64)}, {}, ColumnError, "nothing but missing values"),

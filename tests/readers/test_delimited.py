@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -42,7 +43,9 @@ FAULTS = {
     "cut off in the last row": ("id,a,b\n1,0,1\n2,0", FileError, ["cut off", "line 3", "2 of 3"]),
     "cut off in a quoted field": ('id,a,b\n1,0,1\n2,0,"x\n', FileError, ["cut off", "line 3", "quoted"]),
     "a column named twice": ("id,a,b,a\n1,0,1,0\n", ColumnError, ["'a'", "more than one"]),
-    "a column without a name": (",a,b\n1,0,1\n", ColumnError, ["column 1", "no name", "index"]),
+    "a later column without a name": ("id,a,\n1,0,1\n", ColumnError, ["column 3", "no name", "only the first"]),
+    "two columns without a name": (",a,\n1,0,1\n", ColumnError, ["column 3 has no name"]),
+    "no name, and the name it would get is taken": (",row,b\n1,0,1\n", ColumnError, ["column 1", "'row'", "rename"]),
     "a quoted empty name": ('id,"",b\n1,0,1\n', ColumnError, ["column 2"]),
     "one column": ("a\n1\n0\n", ColumnError, ["only one column", "'a'"]),
     "one column cut by pipes": ("a|b\n1|0\n", ColumnError, ["only one column", "comma, tab or semicolon"]),
@@ -70,27 +73,16 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_fault_is_named(fault: str, tmp_path: Path) -> None:
+def test_fault_is_named(fault: str, tmp_path: Path, refused: Callable[..., None]) -> None:
     content, kind, words = FAULTS[fault]
-    path = write(tmp_path, content)
-    with pytest.raises(kind) as caught:
-        open_sources([path])
-    message = str(caught.value)
-    assert str(path) in message
-    for word in words:
-        assert word in message
-    assert caught.value.hint
+    refused(write(tmp_path, content), kind, words)
 
 
 @pytest.mark.parametrize("fault", [name for name in FAULTS if name != "empty"])
-def test_fault_is_named_the_same_in_gzip(fault: str, tmp_path: Path) -> None:
+def test_fault_is_named_the_same_in_gzip(fault: str, tmp_path: Path, refused: Callable[..., None]) -> None:
     content, kind, words = FAULTS[fault]
     packed = gzip.compress(content.encode() if isinstance(content, str) else content)
-    path = write(tmp_path, packed, "outcomes.csv.gz")
-    with pytest.raises(kind) as caught:
-        open_sources([path])
-    for word in words:
-        assert word in str(caught.value)
+    refused(write(tmp_path, packed, "outcomes.csv.gz"), kind, words)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64])
@@ -365,3 +357,21 @@ def test_a_name_that_starts_like_a_zlib_stream(name: str, tmp_path: Path) -> Non
 def test_reading_is_lazy(tmp_path: Path) -> None:
     table = open_sources([write(tmp_path, "id,a\n1,0\n")])
     assert isinstance(table.frame.to_native(), pl.LazyFrame)
+
+
+@pytest.mark.parametrize("header", [",a,b", '"",a,b', '"","a","b"', "\ufeff,a,b"])
+def test_a_first_column_without_a_name_is_an_index_of_rows(header: str, tmp_path: Path) -> None:
+    table = open_sources([write(tmp_path, f"{header}\n7,0,1\n8,1,1\n")])
+    assert table.index == "row"
+    frame = cells(table)
+    assert frame.columns == ["row", "a", "b"]
+    assert frame["row"].to_list() == [7, 8]
+
+
+def test_a_column_named_row_is_no_index(tmp_path: Path) -> None:
+    assert open_sources([write(tmp_path, "row,a,b\n7,0,1\n8,1,1\n")]).index is None
+
+
+def test_files_with_an_index_are_read_together(tmp_path: Path) -> None:
+    paths = [write(tmp_path, f",a,b\n{n},0,1\n", f"{n}.csv") for n in (1, 2)]
+    assert cells(open_sources(paths))["row"].to_list() == [1, 2]

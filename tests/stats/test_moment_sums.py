@@ -20,7 +20,7 @@ EVENTS = ("all_fail", "none_fail", "same")
 
 def same(one: Moments, other: Moments) -> None:
     for field in fields(Moments):
-        if field.name == "rows":
+        if field.name in {"rows", "skewness"}:  # third moments are not among the sums
             continue
         mine, theirs = getattr(one, field.name), getattr(other, field.name)
         if isinstance(theirs, float):

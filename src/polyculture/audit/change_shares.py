@@ -31,6 +31,7 @@ NOBODY = "no individual was judged at both snapshots"
 class Sample:
     """Who the rows of a table are: their weights and clusters, and whether they are all there are."""
 
+    weight: Floats
     weight_squared: Floats
     count: Ints
     cluster: Ints | None
@@ -41,6 +42,11 @@ class Sample:
     def plain(self) -> bool:
         """Whether individuals count alike and stand for themselves."""
         return not self.weighted and self.cluster is None
+
+    @property
+    def mean_weight(self) -> Floats:
+        """Squared weight over weight of each row, (R,): what turns a part of its weight into squared weight."""
+        return np.divide(self.weight_squared, self.weight, out=np.ones_like(self.weight), where=self.weight > 0)
 
     @property
     def spread(self) -> Floats:
@@ -70,7 +76,8 @@ class Sample:
         design = design_of(
             shown=events.sum(axis=0),
             total=base.sum(axis=0),
-            squared=(self.spread[:, None] * numbers).sum(axis=0) if self.weighted else base.sum(axis=0),
+            squared=self.mean_weight @ base,
+            squared_events=self.mean_weight @ events,
             count=total.astype(np.float64),
             cluster_events=self.by_cluster(events),
             cluster_base=self.by_cluster(base),
@@ -87,7 +94,8 @@ class Sample:
         design = design_of(
             shown=np.array([events.sum()]),
             total=np.array([total]),
-            squared=np.array([float(self.spread @ numbers)]),
+            squared=np.array([float(self.mean_weight @ base)]),
+            squared_events=np.array([float(self.mean_weight @ events)]),
             count=np.array([n]),
             cluster_events=self.by_cluster(events[:, None]),
             cluster_base=self.by_cluster(base[:, None]),
@@ -100,6 +108,7 @@ class Sample:
 def sample_of(changes: Changes, table: ChangeTable, *, census: bool) -> Sample:
     """Return the sample that the rows of a table are."""
     return Sample(
+        weight=table.weight,
         weight_squared=table.weight_squared,
         count=table.count,
         cluster=table.cluster if changes.cluster_names is not None else None,
@@ -131,7 +140,7 @@ def paired_rate(
     numbers : (int, int, int)
         How many have the event both times, before only, and after only.
     """
-    from polyculture.stats.paired import mcnemar, newcombe_paired, wald_test
+    from polyculture.stats.paired_rates import mcnemar, newcombe_paired, wald_test
 
     kept, only_before, only_after = numbers
     n = int(own.sum())
@@ -183,7 +192,7 @@ def _designed(
     """Return Newcombe's paired interval at the size of a plain sample with the same variance of the change."""
     from polyculture.stats._interval import FEWEST_CLUSTERS, few_clusters, no_interval
     from polyculture.stats.intervals import effective_size
-    from polyculture.stats.paired import newcombe_paired
+    from polyculture.stats.paired_rates import newcombe_paired
 
     if clusters is not None and clusters < FEWEST_CLUSTERS:
         return no_interval(few_clusters(clusters))

@@ -64,7 +64,7 @@ def _expected(table: ChangeTable) -> tuple[tuple[float | None, float | None], st
 
 def mean_error(changes: Changes, table: ChangeTable, settings: Settings) -> PairedRate:
     """Return the mean over individuals of the share of their models that fail them, before and after."""
-    from polyculture.stats.paired import mean_change, wald_test
+    from polyculture.stats.paired_rates import mean_change, wald_test
 
     if not len(table.count):
         nothing = undefined(NOBODY)

@@ -86,10 +86,15 @@ def _levels(moments: SnapshotMoments, series: int, settings: Settings) -> list[S
     count = np.full(size, int(moments.count[series]), dtype=np.int64)
     if not count[0]:
         return [undefined("no individual is in all snapshots")] * size
+    squared = np.full(size, float(moments.weight_squared[series]))
     design = design_of(
         shown=events.sum(axis=0),
         total=base.sum(axis=0),
-        squared=np.full(size, float(moments.weight_squared[series])),
+        squared=squared,
+        # Squared weights of the events are not kept: their weights are taken to be like everyone's.
+        squared_events=events.sum(axis=0)
+        * float(moments.weight_squared[series])
+        / max(float(base[:, 0].sum()), 1e-300),
         count=count.astype(np.float64),
         cluster_events=events if moments.clustered else None,
         cluster_base=base if moments.clustered else None,

@@ -52,20 +52,27 @@ def contrasted(view: View, partitions: Sequence[Sequence[GroupFigures]], setting
     """
     contrasts = [_contrasts(view, figures, settings) for figures in partitions]
     compared = {key: contrast for each in contrasts for key, contrast in each.values()}
-    adjusted = dict(zip(compared, _adjusted([c.p_value for c in compared.values()], settings), strict=True))
+    corrected = dict(zip(compared, adjusted([c.p_value for c in compared.values()], settings), strict=True))
     found = []
     for figures, each in zip(partitions, contrasts, strict=True):
         for place, f in enumerate(figures):
             record = f.record
             if place in each:
                 key, contrast = each[place]
-                contrast = msgspec.structs.replace(contrast, p_adjusted=adjusted[key])
+                contrast = msgspec.structs.replace(contrast, p_adjusted=corrected[key])
                 record = msgspec.structs.replace(record, contrast=contrast)
             found.append(record)
     return tuple(found)
 
 
-def _adjusted(p_values: Sequence[float | None], settings: Settings) -> list[float | None]:
+def adjusted(p_values: Sequence[float | None], settings: Settings) -> list[float | None]:
+    """Return p-values corrected for their number, as the settings say.
+
+    Raises
+    ------
+    UsageError
+        If the correction is unknown.
+    """
     from polyculture.stats.multiplicity import benjamini_hochberg, holm
 
     corrections = {"bh": benjamini_hochberg, "holm": holm}
@@ -74,8 +81,7 @@ def _adjusted(p_values: Sequence[float | None], settings: Settings) -> list[floa
             f"There is no correction {settings.correction!r}.",
             hint="Use 'bh' (Benjamini-Hochberg) or 'holm'.",
         )
-    adjusted = corrections[settings.correction](p_values)
-    return [number(p) for p in adjusted]
+    return [number(p) for p in corrections[settings.correction](p_values)]
 
 
 def _contrasts(

@@ -74,6 +74,8 @@ def gaps(view: View, everyone: View, settings: Settings) -> tuple[GapRecord, ...
                 highest=systemic.highest,
                 lowest=systemic.lowest,
                 selection=everyone.tally.selection,
+                p_method=systemic.p_method,
+                expected_with_no_difference_reason=systemic.expected_reason,
             )
         )
     return tuple(found)
@@ -172,7 +174,9 @@ def differences(
         joint limits: the largest rate lies between the largest lower and the largest upper limit of all groups, the
         smallest likewise, so that the gap's interval is wider than one of two groups chosen beforehand.
     """
-    value = rates.share.max(axis=0) - rates.share.min(axis=0)
+    from polyculture.stats._rounding import differences as apart
+
+    value = apart(rates.share.max(axis=0), rates.share.min(axis=0))
     low = np.maximum(rates.low.max(axis=0) - rates.high.min(axis=0), 0.0)
     high = rates.high.max(axis=0) - rates.low.min(axis=0)
     paired = _paired_difference if pair else None

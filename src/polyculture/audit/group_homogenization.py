@@ -11,9 +11,10 @@ import numpy as np
 
 from polyculture.audit import words
 from polyculture.audit.partition import partition
-from polyculture.audit.proportion import from_estimated, number
+from polyculture.audit.proportion import from_estimated, number, why
 from polyculture.audit.records import GroupHomogenization
 from polyculture.audit.rows import merge
+from polyculture.audit.settings import CENSUS
 
 if TYPE_CHECKING:
     from polyculture.audit.partition import Group, Partition
@@ -119,7 +120,9 @@ def homogenization(view: View, everyone: View, groups: Partition, settings: Sett
         worst_corrected=from_estimated(found.worst_corrected),
         spread_corrected=from_estimated(found.spread_corrected),
         spread_p_value=number(found.spread_p_value),
+        spread_p_method=CENSUS if settings.census else found.spread_method,
         relative_bias=number(found.relative_bias),
+        relative_bias_reason=why(found.relative_bias, found.average.reason),
         reliable=bool(found.reliable),
         left_out={reason: count for reason, count in left_out.items() if count},
     )

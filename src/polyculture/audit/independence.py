@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from polyculture.stats.homogeneity import Moments
 
 MOST_STEPS = 30_000  # of drawing histograms, each some fifty microseconds; beyond, individuals are shuffled
+SAMPLED_PATTERNS = "failure patterns are kept of a sample only"
 MOST_MODELS_OF_A_TABLE = 20  # 2^20 patterns are a million
+
+NOT_ASKED = "no ladder of models of chance was asked for"
 
 _QUESTION = {
     "all_fail": "systemic failure",
@@ -145,6 +148,9 @@ def independence(individuals: Slice, systemic_failure: Outcome) -> tuple[NullRec
             excess=systemic_failure.difference,
             p_value=systemic_failure.p_value,
             method=systemic_failure.p_method,
+            smallest_detectable_excess_reason=NOT_ASKED,
+            log_likelihood_reason=NOT_ASKED,
+            held_out_log_likelihood_reason=NOT_ASKED,
         ),
     )
 
@@ -152,7 +158,7 @@ def independence(individuals: Slice, systemic_failure: Outcome) -> tuple[NullRec
 def _no_residual(individuals: Slice, models: int) -> str:
     """Return why independence has no residual degrees of freedom, or an empty string where it has."""
     if individuals.exact is not None:
-        return "failure patterns are kept of a sample only"
+        return SAMPLED_PATTERNS
     if not individuals.rows.complete:
         return "not every model judged every individual: the patterns of each set of models are a table of their own"
     if models > MOST_MODELS_OF_A_TABLE:

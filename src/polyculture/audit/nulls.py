@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from polyculture.audit.independence import independence
-from polyculture.audit.proportion import SAMPLED, from_estimated, number
+from polyculture.audit.proportion import SAMPLED, from_estimated, number, why
 from polyculture.audit.records import NullRecord, undefined
 from polyculture.audit.sums import ratio
 from polyculture.errors import UsageError, first_few
@@ -206,4 +206,9 @@ def _record(measured: Measured, no_residual: str, *, sampled: bool) -> NullRecor
         held_out_log_likelihood=number(measured.held_out),
         expected_profile=measured.profile,
         reason=measured.reason,
+        smallest_detectable_excess_reason=why(
+            measured.smallest_detectable, measured.smallest_reason or measured.reason or measured.method
+        ),
+        log_likelihood_reason=why(measured.log_likelihood, measured.log_likelihood_reason or measured.reason),
+        held_out_log_likelihood_reason=why(measured.held_out, measured.held_out_reason or measured.reason),
     )

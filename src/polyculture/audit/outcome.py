@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polyculture.audit.independence import independence_p
-from polyculture.audit.proportion import SAMPLED, from_estimated, number
+from polyculture.audit.independence import SAMPLED_PATTERNS, independence_p
+from polyculture.audit.proportion import SAMPLED, from_estimated, number, why
 from polyculture.audit.records import Outcome
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 MOST_PATTERNS = 1 << 16  # of unequal judged sets, for a number of label errors
+NO_LABEL = "the failure rule compares with no label"
+TOO_MANY_PATTERNS = f"not counted with more than {MOST_PATTERNS:,} failure patterns of unequal sets of models"
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,8 @@ def measure(individuals: Slice, event: Event, settings: Settings, names: Sequenc
     from polyculture.stats.homogeneity import estimate
 
     moments = slice_moments(individuals, event)
-    searched = settings.labels and _counts_label_errors(individuals, event, names)
-    found = estimate(moments, census=settings.census, count_label_errors=searched)
+    not_counted = _no_label_errors(individuals, event, settings, names)
+    found = estimate(moments, census=settings.census, count_label_errors=not not_counted)
     p_value, p_method = independence_p(individuals, moments, settings, names)
     note = SAMPLED if individuals.exact else ""
     count, _ = individuals.totals(event)
@@ -73,19 +75,25 @@ def measure(individuals: Slice, event: Event, settings: Settings, names: Sequenc
         ceiling_share=from_estimated(found.ceiling_share, note=note),
         log10_ratio=from_estimated(found.log10_ratio, note=note),
         log10_expected=number(found.log10_expected),
-        label_errors=found.label_errors if settings.labels else None,
+        label_errors=found.label_errors,
         p_value=p_value,
         p_method=p_method,
+        ceiling_reason=why(found.ceiling, found.ceiling_reason),
+        log10_expected_reason=why(found.log10_expected, found.log10_expected_reason),
+        label_errors_reason=why(found.label_errors, not_counted or found.label_errors_reason),
     )
     return Measured(outcome, moments, found)
 
 
-def _counts_label_errors(individuals: Slice, event: Event, names: Sequence[str | None]) -> bool:
-    """Say whether the number of label errors is worth its time: a search, over all patterns at each step."""
+def _no_label_errors(individuals: Slice, event: Event, settings: Settings, names: Sequence[str | None]) -> str:
+    """Return why label errors are not looked for, a search over all patterns at each step; empty where they are."""
     rows = individuals.rows
+    if not settings.labels:
+        return NO_LABEL
     if individuals.exact is not None:
-        return False
-    return rows.complete or len(rows.count) <= MOST_PATTERNS or (event == "all_fail" and not names)
+        return SAMPLED_PATTERNS
+    few = rows.complete or len(rows.count) <= MOST_PATTERNS or (event == "all_fail" and not names)
+    return "" if few else TOO_MANY_PATTERNS
 
 
 def slice_moments(individuals: Slice, event: Event) -> Moments:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import UNSET
 
-from polyculture.audit.proportion import SAMPLED, from_estimated, number
-from polyculture.audit.settings import CENSUS
+from polyculture.audit.proportion import number, plain_shares, why
 from polyculture.audit.similarity_records import PanelMember, PanelRecord
-from polyculture.audit.statistic import Statistic
+from polyculture.audit.sums import ratio
 
 if TYPE_CHECKING:
     from polyculture.audit.settings import Settings
     from polyculture.audit.similarity import Similarity
+    from polyculture.audit.statistic import Statistic
     from polyculture.stats.intervals import Estimated
 
 FEWEST = 3
@@ -36,28 +36,32 @@ def panel(similar: Similarity | None, settings: Settings) -> PanelRecord | None:
     PanelRecord or None
         None with fewer than 3 models that judged anybody, or more than 200.
     """
-    from polyculture.stats.similarity.collection import effective_number
-    from polyculture.stats.similarity.multiplicity import share_of_individuals
     from polyculture.stats.similarity.panel import effective_numbers_without, majorities_without, majority
 
     if similar is None:
         return None
-    rows, cells, share = similar.rows, similar.pairs.cells, similar.share
     judged, failed = np.diag(similar.both_judged), np.diag(similar.both_failed)
     if not FEWEST <= np.count_nonzero(judged) <= MOST:
         return None
-    found = majority(rows, share)
-    n_eff = _one(effective_number(rows, cells, share), settings, similar)
+
+    def one(found: Estimated, *, sampled: bool) -> Statistic:
+        return similar.statistic(found, settings, sampled=sampled)
+
+    cells = similar.pairs.cells
+    rates = np.nan_to_num(ratio(np.diag(cells.both), np.diag(cells.n)))
+    found = majority(similar.varied, similar.numbers, rates, similar.share)
+    n_eff = one(similar.effective_number, sampled=similar.pairs_sampled)
     without = effective_numbers_without(cells, (failed > 0) & (failed < judged))
-    majorities = majorities_without(rows)
+    majorities = majorities_without(similar.rows)
+    accuracies = _accuracies(similar, settings)
     members = tuple(
         PanelMember(
             name=name,
-            accuracy=_one(
-                share_of_individuals(rows, ~rows.failed[:, j], rows.judged[:, j], share=share), settings, similar
-            ),
-            n_eff_without=number(without[j]),
-            majority_without=number(majorities[j]),
+            accuracy=accuracies[j],
+            n_eff_without=number(without[j].value),
+            majority_without=number(majorities[j].value),
+            n_eff_without_reason=without[j].reason or None,
+            majority_without_reason=majorities[j].reason or None,
         )
         for j, name in enumerate(similar.models)
     )
@@ -66,14 +70,16 @@ def panel(similar: Similarity | None, settings: Settings) -> PanelRecord | None:
     return PanelRecord(
         members=members,
         sentence=votes(int(np.count_nonzero(judged)), n_eff),
-        individuals=round(float(rows.n) / share),
+        individuals=similar.individuals,
         n_eff=n_eff,
-        majority=_one(found.observed, settings, similar),
+        majority=one(found.observed, sampled=similar.sampled and similar.numbers is similar.rows),
         independent=number(found.independent),
-        difference=_one(found.difference, settings, similar),
+        difference=one(found.difference, sampled=similar.pairs_sampled),
         ties=number(found.ties),
         ties_independent=number(found.ties_independent),
         best=None if best is None else best.name,
+        independent_reason=why(found.independent, found.difference.reason),
+        ties_reason=why(found.ties, found.observed.reason),
     )
 
 
@@ -82,6 +88,7 @@ def votes(members: int, n_eff: Statistic) -> str:
 
     Examples
     --------
+    >>> from polyculture.audit.statistic import Statistic
     >>> votes(7, Statistic(value=2.31, low=2.0, high=2.68))
     'These 7 votes are worth about 2.3 independent ones (2.0 to 2.7).'
     """
@@ -92,7 +99,16 @@ def votes(members: int, n_eff: Statistic) -> str:
     return f"These {members} votes are worth about {n_eff.value:.1f} independent ones{ends}."
 
 
-def _one(found: Estimated, settings: Settings, similar: Similarity) -> Statistic:
-    if settings.census and found.value is not None:
-        return Statistic(value=float(found.value), reason=CENSUS)
-    return from_estimated(found, note=SAMPLED if similar.share < 1 and found.method else "")
+def _accuracies(similar: Similarity, settings: Settings) -> list[Statistic]:
+    """Return the accuracy of each member among those whom it judged."""
+    from polyculture.stats.similarity.multiplicity import share_of_individuals
+
+    rows, judged = similar.rows, np.diag(similar.both_judged)
+    if rows.plain:
+        return plain_shares(judged - np.diag(similar.both_failed), judged, census=settings.census)
+    return [
+        similar.statistic(
+            share_of_individuals(rows, ~rows.failed[:, j], rows.judged[:, j]), settings, sampled=similar.sampled
+        )
+        for j in range(len(similar.models))
+    ]

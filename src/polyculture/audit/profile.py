@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from polyculture.audit.settings import Settings
     from polyculture.audit.view import Slice
 
-_WORK = 3e8  # multiplications spent on the baseline of unequal judged sets before they are thinned out
+_WORK = 1e8  # multiplications spent on the baseline of unequal judged sets before they are thinned out
 
 
 def profile(
@@ -146,6 +146,7 @@ def _design(rows_failed: NDArray[np.int64], judged: int, rows: Rows) -> Design:
         shown=shown,
         total=each * rows.weight.sum(),
         squared=each * rows.weight_squared.sum(),
+        squared_events=binned(rows_failed, rows.weight_squared, size),
         count=each * rows.count.sum(),
         cluster_events=events,
         cluster_base=base,

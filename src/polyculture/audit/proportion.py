@@ -1,4 +1,4 @@
-"""Shares with their intervals, many at once: plain, weighted (Kish) or clustered (Korn-Graubard).
+"""Shares with their intervals, many at once: plain, weighted (design variance) or clustered (Korn-Graubard).
 
 Also the way from the results of ``stats`` to a Statistic. Which shares are wanted is decided elsewhere.
 """
@@ -86,6 +86,15 @@ def number(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else float(value)
 
 
+def why(value: float | None, reason: str) -> str | None:
+    """Return the reason of a number that does not exist, and None beside one that does.
+
+    >>> why(None, "nobody was judged"), why(0.5, "nobody was judged")
+    ('nobody was judged', None)
+    """
+    return reason if number(value) is None else None
+
+
 @dataclass(frozen=True)
 class Design:
     """How much m shares vary more than in a plain sample; all arrays (m,).
@@ -95,7 +104,7 @@ class Design:
     share : float64
         The shares, by weight.
     size : float64
-        Kish's effective number of individuals, (sum w)^2 / sum w^2.
+        Individuals of a plain sample in which the share varies as much as by these weights, never more than there are.
     effect : float64 or None
         Design effect of clusters and weights together; None without clusters.
     clusters : int64 or None
@@ -220,7 +229,7 @@ def flag_design(events: NDArray[np.bool_], base: NDArray[np.bool_], rows: Rows) 
     """
     weights = np.column_stack([rows.weight, rows.weight_squared, rows.count])
     total, squared, count = weighted_sums(base, weights)
-    shown = weighted_sums(events, rows.weight)
+    shown, squared_events = weighted_sums(events, weights[:, :2])
     cluster_events = cluster_base = None
     if rows.cluster is not None:
         clusters, at = np.unique(rows.cluster, return_inverse=True)
@@ -230,6 +239,7 @@ def flag_design(events: NDArray[np.bool_], base: NDArray[np.bool_], rows: Rows) 
         shown=shown,
         total=total,
         squared=squared,
+        squared_events=squared_events,
         count=count,
         cluster_events=cluster_events,
         cluster_base=cluster_base,
@@ -241,6 +251,7 @@ def design_of(
     shown: NDArray[np.float64],
     total: NDArray[np.float64],
     squared: NDArray[np.float64],
+    squared_events: NDArray[np.float64],
     count: NDArray[np.float64],
     cluster_events: NDArray[np.float64] | None = None,
     cluster_base: NDArray[np.float64] | None = None,
@@ -249,30 +260,43 @@ def design_of(
 
     Parameters
     ----------
-    shown, total, squared, count : (m,) float64
-        Weight of events, weight in all, sum of squared weights, individuals.
+    shown, total, squared, squared_events, count : (m,) float64
+        Weight of events, weight in all, sums of squared weights in all and of events, individuals.
     cluster_events, cluster_base : (C, m) float64, optional
         Weight of events and in all by cluster.
 
     Returns
     -------
     Design
-        The design effect is the linearised between-cluster variance of the ratio over p (1 - p) / n. Where
-        p is 0 or 1 the data do not show it: each cluster then counts as one observation.
+        The design effect is the linearised variance of the ratio, over individuals or between clusters, over
+        p (1 - p) / n. Where p is 0 or 1 the data do not show it: it is then that of the weights alone (Kish), and each
+        cluster counts as one observation. The same as of systemic failure in ``stats.moments``.
     """
     share = np.clip(ratio(shown, total), 0.0, 1.0)
-    size = ratio(total * total, squared)
-    size = np.nan_to_num(size)
+    known = np.nan_to_num(share)
+    by_weights = squared_events * (1.0 - known) ** 2 + (squared - squared_events) * known**2
+    kish = np.nan_to_num(ratio(count * squared, total * total), nan=1.0)
+    size = count / np.maximum(_effect(ratio(by_weights, total * total), share, count, kish), 1.0)
     if cluster_events is None or cluster_base is None:
         return Design(share, size)
     clusters = np.count_nonzero(cluster_base > 0, axis=0)
-    residual = cluster_events - np.nan_to_num(share) * cluster_base
+    residual = cluster_events - known * cluster_base
     correction = ratio(clusters.astype(np.float64), clusters - 1.0)
     variance = np.nan_to_num(correction) * ratio((residual * residual).sum(axis=0), total * total)
-    plain = ratio(share * (1.0 - share), count)
     alike = np.maximum(ratio(count * (cluster_base * cluster_base).sum(axis=0), total * total), 1.0)
-    effect = np.divide(variance, plain, out=alike, where=(plain > 0) & (variance > 0))
+    effect = _effect(variance, share, count, alike)
     return Design(share, size, np.nan_to_num(effect, nan=1.0), clusters)
+
+
+def _effect(
+    variance: NDArray[np.float64],
+    share: NDArray[np.float64],
+    count: NDArray[np.float64],
+    unseen: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return variances over those of plain samples; ``unseen`` where the data show none."""
+    plain = ratio(share * (1.0 - share), count)
+    return np.divide(variance, plain, out=unseen.copy(), where=(plain > 0) & (variance > 0))
 
 
 def scaled(design: Design, share: NDArray[np.float64], factor: float) -> Design:

@@ -5,16 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+from threadpoolctl import threadpool_limits
 
+from polyculture.audit.components import components
 from polyculture.audit.contrasts import contrasted
 from polyculture.audit.gaps import gaps
 from polyculture.audit.group_homogenization import homogenizations
 from polyculture.audit.groups import GroupFigures, groups
 from polyculture.audit.headline import headline
 from polyculture.audit.independence import profile_p
+from polyculture.audit.kind_names import kind_models
+from polyculture.audit.kinds import kinds as measured_kinds
 from polyculture.audit.models import models
 from polyculture.audit.no_answer import no_answer
 from polyculture.audit.notes import notes
+from polyculture.audit.nouns import with_noun
 from polyculture.audit.nulls import chosen, nulls
 from polyculture.audit.outcome import measure
 from polyculture.audit.panel import panel
@@ -29,8 +34,9 @@ from polyculture.errors import UsageError
 from polyculture.failure import FailureRule, parse_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from polyculture.audit.component_table import ComponentTable
     from polyculture.audit.records import GroupRecord, Provenance
     from polyculture.stats.moments import Event
     from polyculture.tally import Tally
@@ -49,6 +55,8 @@ def run(
     correction: Correction = "bh",
     noun: str = "individuals",
     null_models: Sequence[str] = (),
+    component_table: ComponentTable | None = None,
+    kinds: Mapping[str, Sequence[str]] | None = None,
 ) -> AuditRecord:
     """Audit a Tally: who is failed by all models, against chance, and in which groups.
 
@@ -70,6 +78,10 @@ def run(
         What an individual is called in the headline, in the plural.
     null_models : sequence of str
         Models of chance to fit beside independence, by name ("rasch", "classes-2" ...); "all" is the whole ladder.
+    component_table : ComponentTable, optional
+        What the models are made of; what goes with their likeness is then asked.
+    kinds : mapping of str to sequence of str, optional
+        Kinds of decision-makers, each with names or globs of its models, to be held against each other.
 
     Returns
     -------
@@ -79,7 +91,9 @@ def run(
     Raises
     ------
     UsageError
-        If the correction or a model of chance is unknown.
+        If the correction or a model of chance is unknown, or kinds name no models.
+    InputError
+        If the table of components does not fit the models.
     """
     rule = _rule(provenance)
     settings = Settings(
@@ -91,7 +105,24 @@ def run(
         nulls=tuple(null_models),
         labels=rule is None or rule.kind not in WITHOUT_LABEL,
     )
+    if kinds is not None:
+        kind_models(kinds, tally.models)
     chosen(settings.nulls, tally)  # a wrong name is refused before anything is computed
+    if component_table is not None:
+        component_table.of(tally.models)  # the same
+    # Arrays are small: threads of the linear algebra library cost more than they give, and change last digits.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _answered(tally, rule, provenance, settings, component_table, kinds)
+
+
+def _answered(  # noqa: PLR0917
+    tally: Tally,
+    rule: FailureRule | None,
+    provenance: Provenance,
+    settings: Settings,
+    component_table: ComponentTable | None,
+    kinds: Mapping[str, Sequence[str]] | None,
+) -> AuditRecord:
     if rule is not None and not provenance.failure_rule_in_words:
         provenance = msgspec.structs.replace(provenance, failure_rule_in_words=rule.in_words())
     everyone, view = View(tally), headline_view(tally)
@@ -106,20 +137,21 @@ def run(
     crossed, by_column = homogenizations(view, everyone, settings)
     by_model, too_little = models(tally, settings), judged_too_little(tally)
     similar = similarity(everyone)
-    return AuditRecord(
+    together = collection(everyone, similar, settings)
+    found = AuditRecord(
         provenance=provenance,
         headline=headline(
             systemic,
             models=tally.models,
             complete=whole.rows.complete,
-            noun=noun,
+            noun=settings.noun,
             clusters=tally.cluster_count,
             weighted=tally.weighted,
             min_judged=tally.min_judged,
         ),
         individuals=systemic.individuals,
         judged_too_little=too_little,
-        seed=seed,
+        seed=settings.seed,
         models=by_model,
         profile=rows,
         profile_p_value=profile_p_value,
@@ -134,9 +166,17 @@ def run(
         group_homogenization_by_column=by_column,
         gaps=gaps(view, everyone, settings),
         pairs=pairs(similar, settings),
-        collection=collection(everyone, similar, settings),
+        collection=together,
         panel=panel(similar, settings),
+        components=components(
+            everyone,
+            similar,
+            component_table,
+            settings,
+            duplicates=() if together is None else together.near_duplicates,
+        ),
         nulls=nulls(view, measured[0], settings),
+        kinds=None if kinds is None else measured_kinds(tally, kinds, settings),
         no_answer=no_answer(tally, settings),
         notes=notes(
             tally,
@@ -148,8 +188,9 @@ def run(
             too_little=too_little,
             settings=settings,
         ),
-        noun=noun,
+        noun=settings.noun,
     )
+    return with_noun(found)
 
 
 def _rule(provenance: Provenance) -> FailureRule | None:

@@ -28,6 +28,7 @@ _QUESTIONS = (
     "contrasts",
     "no answer",
     "nulls",
+    "components",
     "change",
 )
 

@@ -6,12 +6,13 @@ What the measures are stands in ``stats.similarity``; here they are asked, and a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import UNSET
 
-from polyculture.audit.proportion import SAMPLED, from_estimated
+from polyculture.audit.proportion import SAMPLED, from_estimated, why
 from polyculture.audit.records import (
     CollectionRecord,
     PairRecord,
@@ -21,6 +22,7 @@ from polyculture.audit.records import (
 )
 from polyculture.audit.settings import CENSUS
 from polyculture.audit.tree import near_duplicates, tree_of
+from polyculture.audit.words import in_words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 MOST_MODELS = 400  # of which every pair is listed
 MOST_TOGETHER = 1000  # of which pairs are computed at all: tables of more are large and say little
 FEWEST_JOINT = 5
+MOST_VARIED = 20_000  # sampled patterns that show how individuals vary
+NO_ANSWERS = "the answers are not known, only who was failed"
 ROUGH = "fewer than 5 joint failures: the interval is rough"
 MEASURES = ("phi", "kappa", "capa", "jaccard", "agree_when_both_wrong", "agree_when_either_wrong")
 
@@ -54,21 +58,47 @@ class Similarity:
         Every measure of every pair.
     rows : Rows
         The patterns, which may be those of a sample.
+    varied : Rows
+        Patterns that show how individuals vary: all of them, or an even selection of a sample.
+    numbers : Rows
+        Everyone by number of models that judged and that failed them, in patterns that show no more than that;
+        the patterns themselves where these are everyone, or individuals have weights or come in clusters.
+    individuals : int
+        Everyone whom any model judged.
     both_judged, both_failed : (k, k) int64
         Individuals, without weights.
     share : float
-        Rows for each individual: 1 unless the patterns are a sample.
+        Rows of ``varied`` for each individual of the pairs: 1 unless pairs are exact and patterns a sample.
     sampled : bool
+        Whether patterns are a sample.
+    pairs_sampled : bool
         Whether the pairs are of the sample too.
     """
 
     models: tuple[str, ...]
     pairs: PairSimilarity
     rows: Rows
+    varied: Rows
+    numbers: Rows
+    individuals: int
     both_judged: NDArray[np.int64]
     both_failed: NDArray[np.int64]
     share: float
     sampled: bool
+    pairs_sampled: bool
+
+    @cached_property
+    def effective_number(self) -> Estimated:
+        """Effective number of models."""
+        from polyculture.stats.similarity.collection import effective_number
+
+        return effective_number(self.varied, self.pairs.cells, self.share)
+
+    def statistic(self, found: Estimated, settings: Settings, *, sampled: bool) -> Statistic:
+        """Return an estimate as it stands in records, with a note where it is one of a sample."""
+        if settings.census and found.value is not None:
+            return Statistic(value=float(found.value), reason=CENSUS)
+        return from_estimated(found, note=SAMPLED if sampled and found.method else "")
 
 
 def similarity(view: View) -> Similarity | None:
@@ -100,14 +130,16 @@ def similarity(view: View) -> Similarity | None:
         merged.weight_squared if merged.weighted else None,
         merged.cluster,
     )
-    exact = None if merged.weighted or merged.cluster is not None else _exact_cells(tally)
+    alike = not merged.weighted and merged.cluster is None
+    exact = _exact_cells(tally) if alike else None
     cells = cells_of(rows) if exact is None else exact
-    share = 1.0 if tally.exact else rows.n / max(tally.individuals, 1)
+    varied = rows if tally.exact or exact is None else _selected(rows)
+    everyone = view.individuals(range(len(tally.cells)))
     found = pair_similarity(
         cells,
         rows if exact is None else None,
-        answers=_answers(tally, cells, 1.0 if exact is not None else share),
-        two_options=tally.binary_labels or (tally.answers is not None and tally.answers.options == 2),
+        answers=_answers(tally, cells, 1.0 if exact is not None else rows.n / max(everyone, 1)),
+        two_options=tally.binary_labels if tally.answers is None else tally.answers.options == 2,
     )
     judged, failed = cells.n, cells.both
     if merged.weighted:
@@ -116,11 +148,31 @@ def similarity(view: View) -> Similarity | None:
         models=tally.models,
         pairs=found,
         rows=rows,
+        varied=varied,
+        numbers=_by_numbers(view) if alike and not tally.exact else rows,
+        individuals=everyone,
         both_judged=np.rint(judged).astype(np.int64),
         both_failed=np.rint(failed).astype(np.int64),
-        share=share,
-        sampled=not tally.exact and exact is None,
+        share=1.0 if exact is None else varied.n / max(everyone, 1),
+        sampled=not tally.exact,
+        pairs_sampled=not tally.exact and exact is None,
     )
+
+
+def _selected(rows: Rows) -> Rows:
+    """Return an even selection of sampled rows, enough to see how individuals vary."""
+    from polyculture.stats._rows import take
+
+    step = max(1, len(rows.count) // MOST_VARIED)
+    return take(rows, np.arange(0, len(rows.count), step)) if step > 1 else rows
+
+
+def _by_numbers(view: View) -> Rows:
+    """Return everyone by number judged and number failed, as patterns: the first models judged, the first failed."""
+    from polyculture.stats._rows import make_rows
+
+    table, models = view.whole.histogram, np.arange(len(view.tally.models))
+    return make_rows(table.judged[:, None] > models, table.failed[:, None] > models, table.count)
 
 
 def _exact_cells(tally: Tally) -> Cells | None:
@@ -141,10 +193,7 @@ def _answers(tally: Tally, cells: Cells, share: float) -> Answers | None:
     ones = np.ones_like(cells.n)
     tables = tally.answers
     if tables is not None:
-        words = "open: two wrong ones are the same by no chance"
-        if tables.options is not None:
-            words = f"{tables.options} options, the different labels and answers"
-        return Answers(tables.same_wrong_weight * share, ones * tables.chance, ones * tables.chance, words)
+        return Answers(tables.same_wrong_weight * share, *tables.chance_of_pairs(), tables.words)
     if not (tally.binary_labels and tally.has_no_answer()):
         return None
     # Of two options a wrong answer is the other one, but a model without an answer gave none.
@@ -155,6 +204,8 @@ def _answers(tally: Tally, cells: Cells, share: float) -> Answers | None:
 
 def pairs(similar: Similarity | None, settings: Settings) -> tuple[PairRecord, ...]:
     """Return the record of every pair, in the order of the models; none above 400 models."""
+    from polyculture.stats.similarity.pairs import NOT_BOTH
+
     if similar is None or len(similar.models) > MOST_MODELS:
         return ()
     k = len(similar.models)
@@ -165,6 +216,7 @@ def pairs(similar: Similarity | None, settings: Settings) -> tuple[PairRecord, .
     judged, failed = similar.both_judged[upper].tolist(), similar.both_failed[upper].tolist()
     baseline = [None if np.isnan(value) else value for value in similar.pairs.baseline[upper].tolist()]
     names, method = similar.models, similar.pairs.capa_method
+    no_baseline = in_words_of(NOT_BOTH if method.startswith("answers") else NO_ANSWERS, settings.noun)
     return tuple(
         PairRecord(
             models=(names[one[i]], names[other[i]]),
@@ -178,6 +230,7 @@ def pairs(similar: Similarity | None, settings: Settings) -> tuple[PairRecord, .
             agree_when_either_wrong=columns[5][i],
             baseline=baseline[i],
             capa_method=method,
+            baseline_reason=why(baseline[i], no_baseline),
         )
         for i in range(len(one))
     )
@@ -192,10 +245,11 @@ def _statistics(  # noqa: PLR0917
     settings: Settings,
 ) -> list[Statistic]:
     """Return one measure of all pairs as Statistics; like undefined ones are one object."""
-    none = [undefined(reason) for reason in measure.reasons]
-    method = f"{measure.method}, {SAMPLED}" if similar.sampled else measure.method
+    reasons = [in_words_of(reason, settings.noun) for reason in measure.reasons]
+    none = [undefined(reason) for reason in reasons]
+    method = f"{measure.method}, {SAMPLED}" if similar.pairs_sampled else measure.method
     found = []
-    for value, low, high, why, rough in zip(
+    for value, low, high, reason, rough in zip(
         measure.value[upper].tolist(),
         measure.low[upper].tolist(),
         measure.high[upper].tolist(),
@@ -204,11 +258,11 @@ def _statistics(  # noqa: PLR0917
         strict=True,
     ):
         if value != value:  # noqa: PLR0124 (NaN)
-            found.append(none[why])
+            found.append(none[reason])
         elif settings.census:
             found.append(Statistic(value=value, reason=CENSUS))
         elif low != low:  # noqa: PLR0124
-            found.append(Statistic(value=value, reason=measure.reasons[why] or "no interval"))
+            found.append(Statistic(value=value, reason=reasons[reason] or "no interval"))
         else:
             found.append(Statistic(value=value, low=low, high=high, method=method, reason=ROUGH if rough else UNSET))
     return found
@@ -221,17 +275,23 @@ def collection(view: View, similar: Similarity | None, settings: Settings) -> Co
 
     if similar is None:
         return None
-    rows, cells, share = similar.rows, similar.pairs.cells, similar.share
+    rows, cells = similar.rows, similar.pairs.cells
     if np.count_nonzero(np.diag(similar.both_judged)) < 2:
         return None
-    wanted, words = _wanted(view, rows)
-    baseline = multiplicity.baseline_model(rows)
+    wanted, words = _wanted(view, similar.numbers)
+    baseline = multiplicity.baseline_model(cells)
     if baseline is None:
         return None
-    differs, most = multiplicity.discrepancy(rows, baseline, share)
-    counted = together.co_failing(rows, share)
-    n_eff = _one(together.effective_number(rows, cells, share), settings, similar)
-    spread = multiplicity.recourse(rows, wanted, share)
+
+    def one(found: Estimated, *, sampled: bool = similar.pairs_sampled) -> Statistic:
+        return similar.statistic(found, settings, sampled=sampled)
+
+    differs, most = multiplicity.discrepancy(rows, cells, baseline)
+    counted = together.co_failing(similar.varied, similar.share)
+    n_eff = one(similar.effective_number)
+    spread = multiplicity.recourse(similar.numbers, wanted)
+    everyone = similar.individuals / max(similar.numbers.n, 1.0)
+    numbers_sampled = similar.sampled and similar.numbers is rows
     order, merges = tree_of(similar.models, similar.pairs.kappa.value)
     failed, judged = np.diag(similar.both_failed), np.diag(similar.both_judged)
     constant = [
@@ -243,12 +303,12 @@ def collection(view: View, similar: Similarity | None, settings: Settings) -> Co
         constant=tuple(constant),
         sentence=sentence(counted.models, n_eff, constant),
         n_eff=n_eff,
-        mean_phi=_one(together.mean_phi(rows, cells, share), settings, similar),
-        fleiss=_one(together.fleiss(rows, share), settings, similar),
-        capa=_one(together.capa_of_all(rows, similar.pairs, share), settings, similar),
+        mean_phi=one(together.mean_phi(similar.varied, cells, similar.share)),
+        fleiss=one(together.fleiss(similar.numbers), sampled=numbers_sampled),
+        capa=one(together.capa_of_all(similar.varied, similar.pairs, similar.share)),
         capa_method=similar.pairs.capa_method,
-        ambiguity=_one(multiplicity.ambiguity(rows, baseline, share), settings, similar),
-        discrepancy=_one(differs, settings, similar),
+        ambiguity=one(multiplicity.ambiguity(rows, baseline), sampled=similar.sampled),
+        discrepancy=one(differs),
         baseline_model=similar.models[baseline],
         discrepancy_model=None if most is None else similar.models[most],
         wanted=words,
@@ -256,8 +316,8 @@ def collection(view: View, similar: Similarity | None, settings: Settings) -> Co
             RecourseRow(
                 low=float(low),
                 high=float(high),
-                count=round(float(count) / share),
-                observed=_one(observed, settings, similar),
+                count=round(float(count) * everyone),
+                observed=one(observed, sampled=numbers_sampled),
             )
             for low, high, count, observed in zip(spread.low, spread.high, spread.count, spread.observed, strict=True)
         ),
@@ -281,13 +341,6 @@ def sentence(models: int, n_eff: Statistic, constant: Sequence[str] = ()) -> str
         return f"How many independent models these count as is undefined{why}.{left_out}"
     ends = "" if n_eff.low is None or n_eff.high is None else f" ({n_eff.low:.1f} to {n_eff.high:.1f})"
     return f"{models} models count as about {n_eff.value:.1f} independent ones{ends}.{left_out}"
-
-
-def _one(found: Estimated, settings: Settings, similar: Similarity) -> Statistic:
-    if settings.census and found.value is not None:
-        return Statistic(value=float(found.value), reason=CENSUS)
-    note = SAMPLED if similar.share < 1 and found.method else ""
-    return from_estimated(found, note=note)
 
 
 def _wanted(view: View, rows: Rows) -> tuple[NDArray[np.bool_], str]:

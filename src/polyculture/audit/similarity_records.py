@@ -10,7 +10,7 @@ class PairRecord(Record, frozen=True, kw_only=True):
 
     ``phi`` is the correlation of failures, ``kappa`` error consistency, ``capa`` chance-adjusted agreement
     of answers (``capa_method`` says of what). ``baseline`` is the chance that two wrong answers are the
-    same, 1 / (options - 1); None where the answers are not known.
+    same, 1 / (options - 1); None where the answers are not known, and then ``baseline_reason`` says so.
     """
 
     models: tuple[str, str]
@@ -24,6 +24,7 @@ class PairRecord(Record, frozen=True, kw_only=True):
     agree_when_either_wrong: Statistic = undefined("not computed")
     baseline: float | None = None
     capa_method: str = ""
+    baseline_reason: str | None = None
 
 
 class NearDuplicate(Record, frozen=True, kw_only=True):
@@ -90,6 +91,8 @@ class PanelMember(Record, frozen=True, kw_only=True):
     accuracy: Statistic
     n_eff_without: float | None
     majority_without: float | None
+    n_eff_without_reason: str | None = None
+    majority_without_reason: str | None = None
 
 
 class PanelRecord(Record, frozen=True, kw_only=True):
@@ -98,6 +101,7 @@ class PanelRecord(Record, frozen=True, kw_only=True):
     ``majority`` is the share of individuals on whom more than half of the members that judged them are
     right; a tie counts as half. ``independent`` is what members of the same failure rates would reach if
     they failed independently, ``difference`` the first less the second. ``best`` is the most accurate member.
+    ``independent_reason`` says why ``independent`` and ``ties_independent`` are None.
     """
 
     members: tuple[PanelMember, ...]
@@ -110,6 +114,8 @@ class PanelRecord(Record, frozen=True, kw_only=True):
     ties: float | None
     ties_independent: float | None
     best: str | None
+    independent_reason: str | None = None
+    ties_reason: str | None = None
 
 
 class AgreementRecord(Record, frozen=True, kw_only=True):

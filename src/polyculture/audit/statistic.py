@@ -9,8 +9,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """Base of all records: frozen, keyword-only, written to JSON field by field."""
+class Record(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
+    """Base of all records: frozen, keyword-only, written to JSON field by field; shown without what is not set."""
 
 
 class Statistic(Record, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ With two groups the gap is their contrast: it has the interval and the test that
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import numpy as np
@@ -21,8 +21,10 @@ from polyculture.audit.proportion import (
     from_estimated,
     number,
     scaled,
+    why,
 )
 from polyculture.audit.records import Statistic, undefined
+from polyculture.audit.settings import CENSUS
 from polyculture.audit.sums import ratio
 
 if TYPE_CHECKING:
@@ -44,9 +46,19 @@ class SystemicGap:
     difference: Statistic
     ratio: Statistic
     expected: float | None
+    expected_reason: str | None
     p_value: float | None
+    p_method: str
     highest: dict[str, str | None]
     lowest: dict[str, str | None]
+
+
+class _Shuffled(NamedTuple):
+    """The mean gap of shuffled labels, the share of them with a gap as large, and how, or why not."""
+
+    expected: float | None
+    p_value: float | None
+    method: str
 
 
 def systemic_gap(view: View, groups: Sequence[Group], settings: Settings, column: str) -> SystemicGap:
@@ -66,8 +78,8 @@ def systemic_gap(view: View, groups: Sequence[Group], settings: Settings, column
     Returns
     -------
     SystemicGap
-        The expected gap is None for a census, and for weighted or clustered individuals, who may not be shuffled
-        one by one; so is its p-value with three groups or more.
+        The expected gap is None for a census, for weighted or clustered individuals, who may not be shuffled one by
+        one, and for more than numpy deals out; so is its p-value with three groups or more.
     """
     from polyculture.audit.gaps import ONE_GROUP, differences, ratios
 
@@ -75,24 +87,26 @@ def systemic_gap(view: View, groups: Sequence[Group], settings: Settings, column
     present = [(group, ours) for group, ours in zip(groups, slices, strict=True) if ours.individuals]
     if len(present) < 2:
         missing = undefined(ONE_GROUP)
-        return SystemicGap(missing, missing, None, None, {}, {})
-    expected, p_value = _shuffled([ours for _, ours in present], settings, column)
+        return SystemicGap(missing, missing, None, ONE_GROUP, None, ONE_GROUP, {}, {})
+    shuffled = _shuffled([ours for _, ours in present], settings, column)
     if len(present) == 2:
-        return _of_two(present, expected, settings)
+        return _of_two(present, shuffled, settings)
     rates = _rates([ours for _, ours in present])
     labels, note = [group.label for group, _ in present], "" if view.tally.exact else SAMPLED
     share = rates.share[:, 0]
     return SystemicGap(
         difference=differences(rates, labels, _RATE, census=settings.census, note=note)[0],
         ratio=ratios(rates, labels, _RATE, census=settings.census, note=note)[0],
-        expected=expected,
-        p_value=p_value,
+        expected=shuffled.expected,
+        expected_reason=why(shuffled.expected, shuffled.method),
+        p_value=shuffled.p_value,
+        p_method=shuffled.method,
         highest=present[int(np.argmax(share))][0].by,
         lowest=present[int(np.argmin(share))][0].by,
     )
 
 
-def _of_two(present: Sequence[tuple[Group, Slice]], expected: float | None, settings: Settings) -> SystemicGap:
+def _of_two(present: Sequence[tuple[Group, Slice]], shuffled: _Shuffled, settings: Settings) -> SystemicGap:
     """Return the gap of two groups as the contrast of the lower against the higher."""
     from polyculture.stats.contrasts import contrast
 
@@ -104,8 +118,10 @@ def _of_two(present: Sequence[tuple[Group, Slice]], expected: float | None, sett
     return SystemicGap(
         difference=_turned(lower),
         ratio=from_estimated(found.ratio) if max(shares) else undefined(f"the {_RATE} rate is 0 in every group"),
-        expected=expected,
+        expected=shuffled.expected,
+        expected_reason=why(shuffled.expected, shuffled.method),
         p_value=number(found.p_value),
+        p_method=CENSUS if settings.census else found.method,
         highest=highest.by,
         lowest=lowest.by,
     )
@@ -144,12 +160,16 @@ def _rates(slices: Sequence[Slice]) -> Rates:
     return Rates(*(np.stack(column) for column in zip(*parts, strict=True)))
 
 
-def _shuffled(slices: Sequence[Slice], settings: Settings, column: str) -> tuple[float | None, float | None]:
+def _shuffled(slices: Sequence[Slice], settings: Settings, column: str) -> _Shuffled:
     from polyculture.stats.contrasts import max_min_gap
 
     sizes = [ours.individuals for ours in slices]
-    if settings.census or not all(ours.rows.plain for ours in slices) or sum(sizes) >= _LARGEST_SHUFFLED:
-        return None, None
+    if settings.census:
+        return _Shuffled(None, None, CENSUS)
+    if not all(ours.rows.plain for ours in slices):
+        return _Shuffled(None, None, "weighted or clustered individuals may not be shuffled one by one")
+    if sum(sizes) >= _LARGEST_SHUFFLED:
+        return _Shuffled(None, None, f"{_LARGEST_SHUFFLED:,} individuals or more are not shuffled")
     events = [ours.totals("all_fail")[0] for ours in slices]
     gap = max_min_gap(events, sizes, settings.generator("gaps", (column,)), _DRAWS)
-    return number(gap.expected), number(gap.p_value)
+    return _Shuffled(number(gap.expected), number(gap.p_value), gap.method)

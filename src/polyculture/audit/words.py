@@ -18,6 +18,7 @@ _MOST_DECIMALS = 6
 _FOR_AN_END = 2  # decimals more than the estimate needs, so that a small end of the interval is not written as 0
 
 _CONDITION = re.compile(r"[<>=]|\b(?:in|not)\b", re.IGNORECASE)
+_INDIVIDUALS = re.compile(r"\b([Ii])ndividual(s?)\b")
 _PEOPLE = {"people": "person", "men": "man", "women": "woman", "children": "child"}
 
 
@@ -61,6 +62,22 @@ def number_of(value: int, noun: str) -> str:
     ('498 applicants', '1 applicant')
     """
     return plural(value, one_of(noun), noun)
+
+
+def in_words_of(text: str, noun: str) -> str:
+    """Return a text about individuals as one about what they are called; the very same where it names none.
+
+    >>> in_words_of("Individuals differ: no individual was judged twice", "reviews")
+    'Reviews differ: no review was judged twice'
+    """
+    if noun == "individuals" or "ndividual" not in text:
+        return text
+
+    def named(found: re.Match[str]) -> str:
+        name = noun if found[2] else one_of(noun)
+        return capital(name) if found[1] == "I" else name
+
+    return _INDIVIDUALS.sub(named, text)
 
 
 def capital(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from polyculture.commands.options import OTHER, OUTPUT, ColumnOptions, option
+from polyculture.commands.options import COLUMNS, OTHER, OUTPUT, ColumnOptions, option
 
 if TYPE_CHECKING:
     from polyculture.commands.progress import Stages
@@ -31,6 +31,14 @@ def audit(
         str,
         option(OTHER, "Models of chance beside independence: all, or names such as rasch,2pl,factors-1,classes-2."),
     ] = "",
+    components: Annotated[
+        str | None,
+        option(OTHER, 'Table of what the models are made of: CSV (model,vendor,...) or TOML ([models."name"]).'),
+    ] = None,
+    kinds: Annotated[
+        str | None,
+        option(COLUMNS, "Kinds of decision-makers to compare: 'human=expert_*,model=api_*', or a TOML file."),
+    ] = None,
     noun: Annotated[str | None, option(OTHER, "What the individuals are, in the plural: applicants.")] = None,
     json: Annotated[
         str | None, option(OUTPUT, "Write the audit as JSON; - is standard output.", allow_leading_hyphen=True)
@@ -58,7 +66,7 @@ def audit(
     )
     sources = inputs.named(source)
     mapping = columns.mapping()
-    targets.check(sources)
+    targets.check([*sources, *([] if components is None else [components])])
     if html is not None and not dry_run:
         from polyculture.report.vega import warm_up
 
@@ -77,7 +85,9 @@ def audit(
             suspect_keys=suspect_keys is not None,
             correction=correction,
             noun=noun,
+            components=components,
             nulls=[name.strip() for name in nulls.split(",") if name.strip()],
+            kinds=kinds,
             command=inputs.command_line(),
             encoding=columns.encoding,
             progress=progress,

@@ -112,7 +112,7 @@ def check_apart(paths: Mapping[str, str], sources: Sequence[str]) -> None:
         if known is not None:
             raise UsageError(f"{option} would overwrite {path!r}, which is {known}.", hint="Choose another name.")
         taken[place.resolve()] = f"the file of {option}"
-        if option == "--tables":
+        if option in {"--tables", "--out"}:
             _check_folder(place, option)
         else:
             _check_file(place, option)

@@ -9,16 +9,14 @@ from cyclopts import Parameter
 
 from polyculture.errors import UsageError, nearest
 
-_NAMES = ("audit", "compare")
 
-
-def schema(name: Annotated[str, Parameter(help="Which result: audit or compare.")], /) -> int:
+def schema(name: Annotated[str, Parameter(help="Which result: audit, compare, check or reproduction.")], /) -> int:
     """Print the JSON Schema of a result."""
     from polyculture.commands.outputs import write_standard_output
-    from polyculture.report.json import json_schema
+    from polyculture.report.json import SCHEMA_NAMES, json_schema
 
-    if name not in _NAMES:
-        hint = nearest(name, _NAMES) or f"The schemas are: {', '.join(_NAMES)}."
+    if name not in SCHEMA_NAMES:
+        hint = nearest(name, SCHEMA_NAMES) or f"The schemas are: {', '.join(SCHEMA_NAMES)}."
         raise UsageError(f"There is no schema {name!r}.", hint=hint)
     write_standard_output(json.dumps(json_schema(name), indent=2, ensure_ascii=False) + "\n")
     return 0

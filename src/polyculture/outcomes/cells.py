@@ -45,8 +45,6 @@ def _no_answer_reasons(value: nw.Expr, dtype: Any, mapping: Mapping, *, nulls: b
         if text.lower() == "null":
             continue
         reasons[text] = (value == typed_value(text, dtype, "the models' columns")).fill_null(False)
-    if dtype in (nw.Float32, nw.Float64):
-        reasons["not a number"] = value.is_nan().fill_null(False)
     return reasons
 
 
@@ -79,7 +77,6 @@ def cell_of(
     rule: FailureRule,
     *,
     has_nulls: bool,
-    has_nan: bool = True,
     label: tuple[nw.Expr, Any] | None = None,
     threshold: nw.Expr | None = None,
     columns: TypeMapping[str, tuple[nw.Expr, Any]] | None = None,
@@ -92,8 +89,8 @@ def cell_of(
         What the model said.
     dtype : DType
         Its type.
-    has_nulls, has_nan : bool
-        Whether any of its values is missing, or not a number; what cannot occur costs nothing.
+    has_nulls : bool
+        Whether any of its values is missing; what cannot occur costs nothing.
     label : (Expr, DType), optional
         The truth.
     threshold : Expr, optional
@@ -103,8 +100,6 @@ def cell_of(
     """
     empty_is_no_answer = "null" in [text.lower() for text in mapping.no_answer_values]
     reasons = _no_answer_reasons(value, dtype, mapping, nulls=has_nulls and empty_is_no_answer)
-    if not has_nan:
-        reasons.pop("not a number", None)
     no_answer = _any(list(reasons.values()))
     pending = _pending(value, dtype, mapping)
     applies, raw = rule.states(

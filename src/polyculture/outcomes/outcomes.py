@@ -24,7 +24,7 @@ from polyculture.outcomes.thresholds import group_edges, top_thresholds
 
 __all__ = ["Outcomes"]
 
-_ROLES = ("id", "label", "weight", "count", "cluster", "model", "value")
+_ROLES = ("id", "label", "weight", "count", "cluster", "model", "value", "options_column")
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,16 @@ class Outcomes:
     Parameters
     ----------
     frame : any frame that Narwhals takes, eager or lazy
-        A row an individual (wide), or a row an individual and a model (long).
+        A row an individual (wide), or a row an individual and a model (long). NaN is a missing value, as in
+        pandas, whatever the engine.
     mapping : Mapping
         What the columns mean.
     source : str
         How messages name the table.
     noun : str
         What the individuals are, in the plural: "individuals", "reviews".
+    index : str, optional
+        A column that names rows: it is taken for a model only where ``mapping.models`` names it.
 
     Raises
     ------
@@ -59,6 +62,7 @@ class Outcomes:
     mapping: Mapping
     source: str = "the table"
     noun: str = "individuals"
+    index: str | None = None
     schema: dict[str, Any] = field(init=False, repr=False)
     groups: tuple[Group, ...] = field(init=False, repr=False)
 
@@ -69,7 +73,8 @@ class Outcomes:
         set_field(self, "schema", schema)
         if not schema:
             raise InputError(f"{self.source} holds no columns.", hint="Check the file.")
-        set_field(self, "frame", _take_snapshot(frame, schema, self.mapping, self.source))
+        frame = _take_snapshot(frame, schema, self.mapping, self.source)
+        set_field(self, "frame", _nan_as_missing(frame, schema, self.mapping))
         self._check_roles()
         set_field(self, "groups", tuple(parse_group(text, list(schema)) for text in self.mapping.by))
         self._check_kinds()
@@ -81,12 +86,17 @@ class Outcomes:
             name = getattr(self.mapping, role)
             if name is not None and name not in self.schema:
                 raise ColumnError(
-                    f"There is no column {name!r} in {self.source} for {role}.",
+                    f"There is no column {name!r} in {self.source} for {role.removesuffix('_column')}.",
                     hint=nearest(name, self.schema) or f"The columns are: {first_few(self.schema, limit=20)}.",
                 )
-            if role in ("weight", "count") and name is not None and kind_of(self.schema[name]) != "numbers":
+            if (
+                role in ("weight", "count", "options_column")
+                and name is not None
+                and kind_of(self.schema[name]) != "numbers"
+            ):
                 raise ColumnError(
-                    f"The {role} column {name!r} holds {kind_of(self.schema[name])}.", hint="Cast it to numbers."
+                    f"The {role.removesuffix('_column')} column {name!r} holds {kind_of(self.schema[name])}.",
+                    hint="Cast it to numbers.",
                 )
 
     def _check_kinds(self) -> None:
@@ -134,7 +144,11 @@ class Outcomes:
     def models(self) -> tuple[str, ...]:
         """The names of the models; in a long table they are looked up once, sorted."""
         if not self.mapping.long:
-            chosen = choose_columns(self.mapping.models, self.schema, self._taken(), self.rule, self.mapping.label)
+            wanted, taken = self.mapping.models, self._taken()
+            entries = (wanted,) if isinstance(wanted, str) else wanted or ()
+            if self.index is not None and self.index not in entries:
+                taken = (*taken, self.index)
+            chosen = choose_columns(wanted, self.schema, taken, self.rule, self.mapping.label)
             if self.mapping.models is None and self.rule.kind == "decision":
                 return columns_that_say(self.frame, self.schema, chosen, self.rule.argument)
             return chosen
@@ -214,6 +228,13 @@ def _lazy(frame: Any) -> nw.LazyFrame[Any]:
             hint="Give a polars, pandas, pyarrow, DuckDB or PySpark frame, or a path to polyculture.read().",
         ) from problem
     return lazy
+
+
+def _nan_as_missing(frame: nw.LazyFrame[Any], schema: dict[str, Any], mapping: Mapping) -> nw.LazyFrame[Any]:
+    """Return the frame with NaN as null, since pandas knows no difference; weights and counts keep theirs, an error."""
+    numbers = (mapping.weight, mapping.count)
+    floats = [name for name, dtype in schema.items() if dtype in (nw.Float32, nw.Float64) and name not in numbers]
+    return frame.with_columns(nw.col(*floats).fill_nan(None)) if floats else frame
 
 
 def _take_snapshot(

@@ -32,15 +32,14 @@ _FLOATS = (nw.Float32, nw.Float64)
 class Survey:
     """What one pass found.
 
-    ``rows`` are rows of the table; ``nulls`` and ``nans`` are counted for each model column (wide) or the
-    value column (long). ``label_values`` are given where there are just two.
+    ``rows`` are rows of the table; ``nulls`` are counted for each model column (wide) or the value column
+    (long). ``label_values`` are given where there are just two.
     """
 
     rows: int
     used: int
     left_out: dict[str, int]
     nulls: dict[str, int]
-    nans: dict[str, int]
     label_nulls: int = 0
     label_values: tuple[Any, ...] = ()
     predictions_in_labels: bool = False
@@ -81,7 +80,6 @@ def survey_of(outcomes: Outcomes, *, models: bool = True) -> Survey:
         used=rows - sum(left_out.values()),
         left_out=left_out,
         nulls={name: int(row.get(f"nulls_{i}") or 0) for i, name in enumerate(outcomes.value_columns)},
-        nans={name: int(row.get(f"nan_{i}") or 0) for i, name in enumerate(outcomes.value_columns)},
         label_nulls=label_nulls,
         label_values=values,
         predictions_in_labels=in_labels,
@@ -94,8 +92,6 @@ def _aggregates(outcomes: Outcomes, *, models: bool) -> dict[str, nw.Expr]:
     for i, name in enumerate(outcomes.value_columns if models else ()):
         column, dtype = nw.col(name), schema[name]
         result[f"nulls_{i}"] = count_true(frame, column.is_null())
-        if dtype in _FLOATS:
-            result[f"nan_{i}"] = count_true(frame, column.is_nan())
         if outcomes.rule.is_indicator and (dtype in _FLOATS or (dtype != nw.Boolean and _silent(outcomes))):
             result[f"other_{i}"] = count_true(frame, _no_indicator(outcomes, name).fill_null(False))
         elif outcomes.rule.is_indicator and dtype != nw.Boolean:
@@ -110,6 +106,8 @@ def _aggregates(outcomes: Outcomes, *, models: bool) -> dict[str, nw.Expr]:
         if name is not None:
             result[f"{role}_high"] = nw.col(name).max()
             result[f"{role}_bad"] = count_true(frame, _bad_number(name, schema[name], role))
+    if mapping.options_column is not None:
+        result["options_bad"] = count_true(frame, _bad_options(mapping.options_column, schema))
     if mapping.long and mapping.id is not None:
         result["id_nulls"] = count_true(frame, nw.col(mapping.id).is_null())
     return result
@@ -139,6 +137,14 @@ def _bad_number(name: str, dtype: Any, role: str) -> nw.Expr:
     return bad.fill_null(True)
 
 
+def _bad_options(name: str, schema: TypeMapping[str, Any]) -> nw.Expr:
+    column = nw.col(name)
+    bad = column.is_null() | (column < 2)
+    if schema[name] in _FLOATS:
+        bad = bad | ~column.is_finite() | (column.floor() != column)
+    return bad.fill_null(True)
+
+
 def _check_models(outcomes: Outcomes, row: TypeMapping[str, Any], rows: int) -> None:
     frame = outcomes.frame
     for i, name in enumerate(outcomes.value_columns):
@@ -160,6 +166,14 @@ def _check_models(outcomes: Outcomes, row: TypeMapping[str, Any], rows: int) -> 
 
 
 def _check_numbers(outcomes: Outcomes, row: TypeMapping[str, Any]) -> None:
+    options = outcomes.mapping.options_column
+    if options is not None and int(row.get("options_bad") or 0):
+        places = first_rows(outcomes.frame, _bad_options(options, outcomes.schema), options, outcomes.mapping.id)
+        raise ValueInDataError(
+            f"The column {options!r} of {outcomes.source} holds a number of options that is missing, below 2 or not "
+            f"whole on {int(row['options_bad']):,} rows: {', '.join(places)}.",
+            hint="Give each item the number of answers that it offers.",
+        )
     words = {
         "weight": ("a weight", "0, or a number from 1e-100 to 1e100,"),
         "count": ("a count", "a whole number of 0 or more"),

@@ -79,8 +79,6 @@ def top_thresholds(outcomes: Outcomes) -> dict[str, float]:
         if outcomes.mapping.long:
             frame, column = frame.filter(nw.col(str(outcomes.mapping.model)) == name), str(outcomes.mapping.value)
         value = nw.col(column)
-        if outcomes.schema[column] in (nw.Float32, nw.Float64):
-            frame = frame.filter(~value.is_nan())
         top = _ranked(frame, value, [share], from_top=True)
         if not top:
             raise ColumnError(f"The model {name!r} gave no score.", hint="Leave it out with --models.")

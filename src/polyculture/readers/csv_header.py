@@ -9,10 +9,13 @@ from collections.abc import Sequence
 from polyculture.errors import ColumnError
 from polyculture.readers.wording import columns, excerpt, named
 
-__all__ = ["DELIMITERS", "MARK", "check_names", "names", "sniff"]
+__all__ = ["DELIMITERS", "INDEX", "MARK", "check_names", "names", "sniff", "with_index"]
 
 MARK = b"\xef\xbb\xbf"
 """The byte order mark of UTF-8."""
+
+INDEX = "row"
+"""The name of a first column without one, in which R and pandas write the names of rows."""
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon"}
 
@@ -57,8 +60,17 @@ def names(record: bytes, separators: Sequence[int]) -> tuple[str, ...]:
     )
 
 
+def with_index(names: Sequence[str]) -> tuple[str, ...]:
+    """Name the first column where it has no name and no other column has the one that it gets.
+
+    >>> with_index(["", "a"]), with_index(["", "row"]), with_index(["a", ""])
+    (('row', 'a'), ('', 'row'), ('a', ''))
+    """
+    return (INDEX, *names[1:]) if names[0] == "" and INDEX not in names else tuple(names)
+
+
 def check_names(names: Sequence[str], file: str, delimiter: str) -> None:
-    """Refuse a single column, and columns without a name of their own.
+    """Refuse a single column, and columns without a name of their own, after `with_index`.
 
     Raises
     ------
@@ -76,7 +88,9 @@ def check_names(names: Sequence[str], file: str, delimiter: str) -> None:
         which = f"column {unnamed[0]} has" if len(unnamed) == 1 else f"columns {', '.join(unnamed[:_SHOWN])} have"
         raise ColumnError(
             f"{named(file)}: {which} no name in the header.",
-            hint="Name it. (pandas writes its index so: use to_csv(index=False) or index_label='id'.)",
+            hint=f"A first column without a name is read as {INDEX!r}, but there is one of that name: rename one."
+            if unnamed == ["1"]
+            else "Name it: only the first column may go without, as an index of rows.",
         )
     if repeated:
         raise ColumnError(

@@ -41,6 +41,7 @@ class _Part:
     evidence: Mapping[str, csv_types.Evidence] | None = None
     empty: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    index: str | None = None
 
 
 def open_files(paths: Sequence[Path], *, encoding: str | None, progress: Progress | None) -> Table:
@@ -58,6 +59,7 @@ def open_files(paths: Sequence[Path], *, encoding: str | None, progress: Progres
         rows=sum(part.rows for part in parts),
         warnings=tuple(chain.from_iterable(part.warnings for part in parts)),
         empty=empty,
+        index=next((part.index for part in parts if part.index is not None), None),
     )
 
 
@@ -111,7 +113,7 @@ def _open_text(path: Path, form: Format, codec: str | None, start: bytes, progre
             hint="Did the file change meanwhile? If not, please report it.",
         )
     record = hashed.record(delimited.describe(structure) + suffix, structure.rows)
-    return _Part(frame, record, structure.columns, structure.rows, evidence, warnings=warnings)
+    return _Part(frame, record, structure.columns, structure.rows, evidence, warnings=warnings, index=structure.index)
 
 
 def _inner_form(first: bytes, name: str) -> Format:

@@ -24,7 +24,7 @@ from polyculture.errors import ColumnError, FileError, UsageError, ValueInDataEr
 from polyculture.readers.hashing import HashedFile, Progress
 from polyculture.readers.wording import columns, excerpt, named
 
-__all__ = ["HapiFolder", "find", "read"]
+__all__ = ["HapiFolder", "data_sets", "find", "read"]
 
 _SNAPSHOT = re.compile(r"(\d\d)-(\d\d)-(\d\d)(?:\.json)?")
 _LABELS = ("labels.json", "label.json", "labels", "label")
@@ -58,6 +58,20 @@ class HapiFolder:
     def dataset(self) -> str:
         """The data set, such as "waimai"."""
         return self.folder.resolve().name
+
+
+def data_sets(path: Path) -> list[Path]:
+    """Return the folders of all data sets of the HAPI layout at or below a folder, by name.
+
+    Raises
+    ------
+    FileError
+        There is none, or a folder may not be read.
+    """
+    found = {leaf.parent.parent for leaf in _walk(path, 3) if _SNAPSHOT.fullmatch(leaf.name)}
+    if not found:
+        raise _no_layout(path)
+    return sorted(found)
 
 
 def find(path: Path) -> HapiFolder:

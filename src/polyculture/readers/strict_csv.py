@@ -45,6 +45,8 @@ class Structure:
         Whether blank lines follow the last record.
     open_end : bool
         Whether the last record has no line end, so that its last value may have been cut off.
+    index : str or None
+        The name given to the first column, where the header has none.
     """
 
     delimiter: str
@@ -54,6 +56,7 @@ class Structure:
     quoted: bool
     blank_end: bool
     open_end: bool
+    index: str | None = None
 
 
 def check(blocks: Iterable[bytes], name: str) -> Structure:
@@ -72,7 +75,7 @@ def check(blocks: Iterable[bytes], name: str) -> Structure:
         Rows with too few or too many fields, a quoted field that never ends, a stray quotation mark, a
         line end that is none, NUL bytes, bytes that are not UTF-8, no rows, nothing at all.
     ColumnError
-        A column named twice or not at all, or a single column.
+        A column named twice or, but for the first, not at all, or a single column.
     """
     scanner = _Scanner(name)
     pending = b""
@@ -98,6 +101,7 @@ class _Scanner:
         self.name = name
         self.delimiter = ","
         self.columns: tuple[str, ...] = ()
+        self.index: str | None = None
         self.line = 1  # the physical line on which the next record starts
         self.records = 0
         self.header_lines = 0
@@ -164,6 +168,7 @@ class _Scanner:
             quoted=self.quoted,
             blank_end=self.blank_total > 0,
             open_end=self.open_line > 0,
+            index=self.index,
         )
 
     def _check_encoding(self, data: bytes) -> None:
@@ -268,7 +273,9 @@ class _Scanner:
         text = record.removesuffix(b"\r")
         self.header_lines = 1 + record.count(b"\n")
         separators = [int(at) - skip for at in marks.separators[: int(marks.fields[0]) - 1]]
-        self.columns = csv_header.names(text, separators)
+        written = csv_header.names(text, separators)
+        self.columns = csv_header.with_index(written)
+        self.index = None if self.columns == written else csv_header.INDEX
         csv_header.check_names(self.columns, self.name, self.delimiter)
 
     def _line_of(self, marks: Marks, position: int) -> int:

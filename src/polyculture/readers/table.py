@@ -44,6 +44,8 @@ class Table:
     empty : tuple of str, optional
         Columns without a single value, where that is known without computing (text formats). They
         are text columns of nulls in ``frame``.
+    index : str, optional
+        The column that names rows, where the file gave it no name: no model unless the user says so.
     """
 
     frame: nw.LazyFrame[Any]
@@ -55,3 +57,4 @@ class Table:
     noun: str | None = None
     warnings: tuple[str, ...] = ()
     empty: tuple[str, ...] = ()
+    index: str | None = None

@@ -15,7 +15,7 @@ from polyculture.report import words
 from polyculture.report.plots import columns, interval_rows
 from polyculture.report.vega import POINTS_LABEL, Spec
 
-__all__ = ["Chart", "gaps_chart", "groups_chart", "models_chart", "profile_chart", "statistic_row"]
+__all__ = ["Chart", "gaps_chart", "groups_chart", "interval_row", "minus", "models_chart", "profile_chart"]
 
 Row = dict[str, Any]
 
@@ -33,7 +33,7 @@ class Chart(NamedTuple):
     compact_note: str = ""
 
 
-def profile_chart(profile: Sequence[ProfileRow], noun: str = "individuals") -> Chart:
+def profile_chart(profile: Sequence[ProfileRow], noun: str = "individuals", *, largest: float | None = None) -> Chart:
     """Return the failure outcome profile of one number of judgements: observed against expected.
 
     Parameters
@@ -42,18 +42,20 @@ def profile_chart(profile: Sequence[ProfileRow], noun: str = "individuals") -> C
         All rows with the same ``judged``.
     noun : str
         What individuals are called, in the plural.
+    largest : float, optional
+        The end of the axis, where several profiles share one.
     """
     k = profile[0].judged
     rows = [
-        statistic_row(index, _failures(row.failed, k), row.observed, "percent", row.expected, failed=row.failed)
+        interval_row(index, _failures(row.failed, k), row.observed, "percent", row.expected, failed=row.failed)
         for index, row in enumerate(profile)
     ]
     title = f"share of {words.shown(noun)}"
     if len(rows) > MOST_BARS:
         return Chart(columns(rows, k, "wide"), columns(rows, k, "compact"), rows)
     return Chart(
-        interval_rows(rows, "wide", title=title, bars=True),
-        interval_rows(rows, "compact", title=title, bars=True),
+        interval_rows(rows, "wide", title=title, bars=True, largest=largest),
+        interval_rows(rows, "compact", title=title, bars=True, largest=largest),
         rows,
     )
 
@@ -72,7 +74,7 @@ def models_chart(models: Sequence[ModelRecord]) -> Chart:
     """Return the models' failure rates with their intervals, the highest first."""
     ordered = sorted(models, key=lambda model: -(model.failure_rate.value or 0))
     shown = ordered[:MOST_ROWS]
-    rows = [statistic_row(index, model.name, model.failure_rate, "percent") for index, model in enumerate(shown)]
+    rows = [interval_row(index, model.name, model.failure_rate, "percent") for index, model in enumerate(shown)]
     title = "failure rate"
     return Chart(
         interval_rows(rows, "wide", title=title),
@@ -91,7 +93,7 @@ def groups_chart(groups: Sequence[GroupRecord]) -> Chart | None:
     largest = sorted(reported, key=lambda group: -group.individuals)[:MOST_ROWS]
     kept = [group for group in reported if any(group is other for other in largest)]
     rows = [
-        statistic_row(
+        interval_row(
             index,
             words.by_words(group.by),
             group.systemic_failure.observed,
@@ -120,11 +122,11 @@ def gaps_chart(gap: GapRecord) -> Chart:
     """
     ordered = sorted(gap.models, key=lambda model: -(model.failure_rate_difference.value or 0))[:MOST_ROWS]
     rows = [
-        statistic_row(index, model.name, model.failure_rate_difference, "gap", kind="model")
+        interval_row(index, model.name, model.failure_rate_difference, "gap", kind="model")
         for index, model in enumerate(ordered)
     ]
     rows.append(
-        statistic_row(
+        interval_row(
             len(rows),
             "failed by all models",
             gap.systemic_failure_difference,
@@ -146,7 +148,7 @@ def _left_out(drawn: int, total: int, which: str) -> str:
     return f"The chart shows the {drawn} {which} of {words.count(total)}; the table has all." if drawn < total else ""
 
 
-def statistic_row(
+def interval_row(
     order: int, label: str, value: Statistic, kind_of_number: str, expected: float | None = None, **more: Any
 ) -> Row:
     """Return what is drawn of one statistic; an undefined number is a row with its reason and no mark."""
@@ -159,13 +161,13 @@ def statistic_row(
         "low": value.low,
         "high": None if value.high is not None and math.isinf(value.high) else value.high,
         "expected": expected,
-        "text": _minus(text),
-        "interval": _minus(ends),
-        "both": _minus(f"{text} ({ends})" if ends else text),
+        "text": minus(text),
+        "interval": minus(ends),
+        "both": minus(f"{text.removesuffix(' points')} ({ends})" if ends else text),
         **more,
     }
 
 
-def _minus(numbers: str) -> str:
+def minus(numbers: str) -> str:
     """Return numbers in words with true minus signs, as the page around the chart has them."""
     return re.sub(r"(?<![\w.])-(?=\d)", "\N{MINUS SIGN}", numbers)

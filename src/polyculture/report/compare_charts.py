@@ -12,7 +12,7 @@ from typing import Any
 from polyculture.audit.change_records import ByOthersRow, ChangeRecord, FlowRow, ModelChange, PairedRate, TrendRecord
 from polyculture.audit.change_words import short_versions
 from polyculture.report import words
-from polyculture.report.charts import Chart, statistic_row
+from polyculture.report.charts import Chart, interval_row
 from polyculture.report.plots import interval_rows
 from polyculture.report.texts import shorten_all
 from polyculture.report.vega import (
@@ -50,7 +50,7 @@ def rates_chart(change: ChangeRecord) -> Chart:
     for old, new, rate in named:
         kind = "systemic" if rate is change.systemic_failure.rate else "model"
         for label, value in ((old, rate.before), (new, rate.after)):
-            rows.append(statistic_row(len(rows), label, value, "percent", kind=kind))
+            rows.append(interval_row(len(rows), label, value, "percent", kind=kind))
     title = "failure rate"
     return Chart(
         interval_rows(rows, "wide", title=title),
@@ -64,11 +64,11 @@ def change_chart(change: ChangeRecord) -> Chart:
     """Return the change of each model's failure rate and of systemic failure, in points, with paired intervals."""
     models = _largest(change)
     rows = [
-        statistic_row(index, short_versions(model), model.error.difference, "points", kind="model")
+        interval_row(index, short_versions(model), model.error.difference, "points", kind="model")
         for index, model in enumerate(models)
     ]
     systemic = change.systemic_failure.rate.difference
-    rows.append(statistic_row(len(rows), "failed by all models", systemic, "points", kind="systemic"))
+    rows.append(interval_row(len(rows), "failed by all models", systemic, "points", kind="systemic"))
     return Chart(
         interval_rows(rows, "wide", title="change of the failure rate, in percentage points", label=POINTS_LABEL),
         interval_rows(rows, "compact", title="change of the failure rate, in points", label=POINTS_LABEL),
@@ -101,7 +101,7 @@ def others_chart(rows_of: Sequence[ByOthersRow]) -> Chart | None:
     k = rows_of[0].judged
     rows = [
         {
-            **statistic_row(
+            **interval_row(
                 index, _others(row.others, k), row.share, "percent", row.expected_uniform, others=row.others
             ),
             "adjusted": row.expected_adjusted,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["environment", "html", "repr_html", "template_text"]
 
+MOST_UNSEARCHED = 25  # rows of families without a search field above them
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -40,11 +41,19 @@ def html(record: AuditRecord) -> str:
     """
     context = sections.context(record)
     searched = context["pair_tables"] is not None and bool(context["pair_tables"].every)
+    searched = searched or (record.components is not None and len(record.components.families) > MOST_UNSEARCHED)
     script = template_text("filter.js") if searched else ""
     page: str = (
         environment()
         .get_template("report.html.jinja")
-        .render(record=record, style=template_text("report.css"), script=script, script_hash=_hash(script), **context)
+        .render(
+            record=record,
+            style=template_text("report.css"),
+            script=script,
+            script_hash=_hash(script),
+            most_unsearched=MOST_UNSEARCHED,
+            **context,
+        )
     )
     return page
 
@@ -76,22 +85,22 @@ def _hash(script: str) -> str:
 
 
 def template_text(name: str) -> str:
-    """Return a file of the templates as it is: a style or a script."""
+    """Return a file of the templates as it is."""
     return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 @cache
 def environment() -> Environment:
-    """Return the templates with our filters; everything from data is escaped."""
+    """Return the environment of all templates: escaping, strict, with the filters of ``markup``."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    environment = Environment(
+    found = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(FILTERS)
-    environment.globals.update(footnotes=Footnotes, words=words)
-    return environment
+    found.filters.update(FILTERS)
+    found.globals.update(footnotes=Footnotes, words=words)
+    return found

@@ -6,26 +6,29 @@ Field names live in ``audit.records``; nothing here renames or adds one.
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import Any
 
 import msgspec
 
-from polyculture.audit.change_records import COMPARE_SCHEMA, CompareRecord
 from polyculture.audit.records import SCHEMA, AuditRecord, Record
 from polyculture.errors import FileError
 from polyculture.report.words import shown
 
-__all__ = ["SCHEMAS", "from_json", "json_schema", "record_json", "to_json"]
+__all__ = ["SCHEMA_NAMES", "from_json", "json_schema", "record_json", "to_json"]
 
-SCHEMAS: dict[str, tuple[type[Record], str, str]] = {
-    "audit": (AuditRecord, SCHEMA, "An audit of several models on the same individuals, as polyculture writes it"),
+# Name for `polyculture schema` -> module, record, title.
+_RESULTS = {
+    "audit": ("polyculture.audit.records", "AuditRecord", "An audit of several models on the same individuals"),
     "compare": (
-        CompareRecord,
-        COMPARE_SCHEMA,
-        "A comparison of snapshots of the same models",
+        "polyculture.audit.change_records",
+        "CompareRecord",
+        "Snapshots of the same models compared",
     ),
+    "reproduction": ("polyculture.claims.records", "ReproductionRecord", "A published analysis done again"),
+    "check": ("polyculture.gate.records", "CheckRecord", "A result held against limits"),
 }
-"""Name of a result -> its record, the name of its schema, and its title."""
+SCHEMA_NAMES = tuple(_RESULTS)
 
 
 def to_json(record: AuditRecord) -> bytes:
@@ -116,20 +119,22 @@ def json_schema(name: str = "audit") -> dict[str, Any]:
     Parameters
     ----------
     name : str
-        One of `SCHEMAS`.
+        One of `SCHEMA_NAMES`.
     """
-    record, identity, title = SCHEMAS[name]
+    module, kind, title = _RESULTS[name]
+    record = getattr(import_module(module), kind)
+    identifier = next(field.default for field in msgspec.structs.fields(record) if field.name == "schema")
     schema = msgspec.json.schema(record)
     definitions: dict[str, Any] = schema.pop("$defs", {})
-    definitions[record.__name__]["properties"]["schema"]["const"] = identity
+    definitions[kind]["properties"]["schema"]["const"] = identifier
     for definition in definitions.values():
         # The first paragraph of the docstring is the title's longer form; line breaks are of the source only.
         if "description" in definition:
             definition["description"] = " ".join(definition["description"].replace("``", "").split())
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": identity,
-        "title": title,
+        "$id": identifier,
+        "title": f"{title}, as polyculture writes it",
         **schema,
         "$defs": definitions,
     }

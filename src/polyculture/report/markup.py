@@ -54,8 +54,8 @@ class Footnotes:
     def __init__(self) -> None:
         self.reasons: list[str] = []
 
-    def mark(self, reason: str) -> Markup:
-        """Return the raised letter of a reason; nothing for an empty one."""
+    def mark(self, reason: str | None) -> Markup:
+        """Return the raised letter of a reason; nothing where there is none."""
         if not reason:
             return Markup("")
         if reason not in self.reasons:
@@ -70,7 +70,7 @@ class Footnotes:
         """Return a number above its interval, or a marked "undefined"; points without unit where asked."""
         reason = words.reason_of(value)
         if value.value is None:
-            return Markup('<span class="none">undefined</span>{}').format(self.mark(reason))
+            return self.none(reason)
         ends, shown_number = words.interval(value, kind), words.number(value, kind)
         if not unit:
             ends, shown_number = ends.removesuffix(" points"), shown_number.removesuffix(" points")
@@ -80,6 +80,10 @@ class Footnotes:
         return Markup('<span class="n">{}</span> <span class="ci">{}{}</span>').format(
             number(shown_number), number(ends), mark
         )
+
+    def none(self, reason: str | None) -> Markup:
+        """Return a marked "undefined" in the place of a number that does not exist."""
+        return Markup('<span class="none">undefined</span>{}').format(self.mark(reason))
 
     def plain(self, value: Statistic, kind: str = "number") -> Markup:
         """Return a number without its interval, or a marked "undefined"."""

@@ -30,8 +30,19 @@ Row = dict[str, Any]
 LONGEST_LABEL = 24  # characters; the table beneath has the whole name
 
 
-def interval_rows(rows: list[Row], size: Size, *, title: str, bars: bool = False, label: str = PERCENT_LABEL) -> Spec:
-    """Return rows of label, mark with interval, expected tick, and the number in words."""
+def interval_rows(
+    rows: list[Row],
+    size: Size,
+    *,
+    title: str,
+    bars: bool = False,
+    label: str = PERCENT_LABEL,
+    largest: float | None = None,
+) -> Spec:
+    """Return rows of label, mark with interval, expected tick, and the number in words.
+
+    ``largest`` is the end of the axis, where several plots share one.
+    """
     wide = size == "wide"
     step, down = (34, 0) if wide else (50, 11)
     short = shorten_all([row["label"] for row in rows], LONGEST_LABEL)
@@ -41,7 +52,7 @@ def interval_rows(rows: list[Row], size: Size, *, title: str, bars: bool = False
     width = (WIDE if wide else COMPACT) - left - right
     ends = ("value", "low", "high", "expected", "adjusted")
     everything = [row[key] for row in rows for key in ends if row.get(key) is not None]
-    domain = [min([0.0, *everything]), max([0.0, *everything]) or 0.01]
+    domain = [min([0.0, *everything]), largest or max([0.0, *everything]) or 0.01]
     x = {
         "type": "quantitative",
         "scale": {"domain": domain, "nice": 4, "zero": True},
@@ -142,7 +153,7 @@ def _texts(layer: Any, width: float, size: Size) -> list[Spec]:
         ]
     return [
         layer(
-            {"type": "text", "align": "left", "baseline": "middle", "limit": 150, "yOffset": -10},
+            {"type": "text", "align": "left", "baseline": "middle", "limit": 136, "yOffset": -10},
             x={"value": 0},
             text=name,
         ),

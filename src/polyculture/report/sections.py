@@ -11,12 +11,22 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from polyculture.audit.records import AuditRecord, GapRecord, GroupRecord, Outcome, ProfileRow
-from polyculture.report import charts, heatmap, ladder, similarity, words
+from polyculture.audit.records import AuditRecord, GapRecord, GroupRecord, KindRecord, KindsRecord, Outcome, ProfileRow
+from polyculture.report import charts, components, heatmap, kinds, ladder, similarity, words
 from polyculture.report.panel import majority_words
 from polyculture.report.vega import svg
 
-__all__ = ["MOST_TABLE_ROWS", "Figure", "GroupTable", "Profile", "context", "figure", "gap_columns", "outcomes"]
+__all__ = [
+    "MOST_TABLE_ROWS",
+    "Figure",
+    "GroupTable",
+    "Profile",
+    "context",
+    "figure",
+    "gap_columns",
+    "kinds_context",
+    "outcomes",
+]
 
 MOST_TABLE_ROWS = 200  # longer tables stand in --tables and --json
 MOST_PROFILES = 3
@@ -87,7 +97,12 @@ def context(record: AuditRecord) -> dict[str, Any]:
         "most_rows": MOST_TABLE_ROWS,
         "heat": heatmap.heat,
         "ladder": _ladder(record),
+        "kinds": None if record.kinds is None else kinds_context(record.kinds, record.noun),
         **similarity.context(record),
+        **components.context(record),
+        "component_figure": None
+        if record.components is None
+        else figure("components", components.components_chart(record.components.components)),
         "majority_words": "" if record.panel is None else majority_words(record.panel, record.noun),
     }
 
@@ -99,6 +114,32 @@ def _ladder(record: AuditRecord) -> dict[str, Any]:
         "verdict": ladder.verdict(record),
         "figure": figure("ladder", chart),
     }
+
+
+def kinds_context(found: KindsRecord, noun: str) -> dict[str, Any]:
+    """Return what the section on kinds of decision-makers needs."""
+    columns = [
+        {
+            "column": column,
+            "rows": rows,
+            "figure": figure(f"kind-groups-{index}", kinds.excess_chart(rows)),
+            "same_figure": figure(f"kind-groups-same-{index}", kinds.excess_chart(rows, "homogeneous_outcomes")),
+        }
+        for index, (column, rows) in enumerate(kinds.group_rows(found).items())
+    ]
+    profiles = [(kind, _profile_of_kind(index, kind, noun)) for index, kind in enumerate(found.kinds)]
+    return {"found": found, "columns": columns, "profiles": profiles, "verdict": kinds.kinds_verdict(found)}
+
+
+def _profile_of_kind(index: int, kind: KindRecord, noun: str) -> Figure | None:
+    """Return the profile of the most common number of judgements by one kind."""
+    found: dict[int, list[ProfileRow]] = {}
+    for row in kind.profile:
+        found.setdefault(row.judged, []).append(row)
+    if not found:
+        return None
+    rows = max(found.values(), key=lambda rows: sum(row.count for row in rows))
+    return figure(f"kind-profile-{index}", charts.profile_chart(rows, noun))
 
 
 def _contents(record: AuditRecord) -> Iterable[tuple[str, str]]:
@@ -118,8 +159,10 @@ def _contents(record: AuditRecord) -> Iterable[tuple[str, str]]:
         (record.collection is not None, "collection", "How alike the models are"),
         (record.panel is not None, "panel", "As a panel that decides by majority"),
         (record.pairs, "pairs", "Pairs of models"),
+        (record.components is not None, "components", "What goes with likeness"),
         (record.suspect_keys is not None, "suspect-keys", "Labels to look at again"),
         (record.nulls, "nulls", "Models of chance"),
+        (record.kinds is not None, "kinds", "Kinds of decision-makers"),
         (record.no_answer is not None, "no-answer", "No answer, read both ways"),
         (record.notes or record.provenance.warnings, "notes", "Warnings and notes"),
         (True, "reading", "How to read these numbers"),
@@ -175,7 +218,7 @@ def _big(name: str, label: str, value: Any, kind: str, below: str) -> dict[str, 
 
 
 def figure(name: str, chart: charts.Chart | None) -> Figure | None:
-    """Return a chart drawn in both sizes; None where there is none."""
+    """Return a chart drawn in both sizes, None where there is none."""
     if chart is None:
         return None
     drawn = [

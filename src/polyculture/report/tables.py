@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from polyculture.report.compare_dictionary import COMPARE_FIELDS
 from polyculture.report.dictionary import describe
 from polyculture.report.words import shown
 
-__all__ = ["TABLES", "guarded", "write_compare_tables", "write_tables"]
+__all__ = ["TABLES", "csv_files", "guarded", "write_compare_tables", "write_folder", "write_tables"]
 
 TABLES = (
     "models",
@@ -50,7 +50,20 @@ TABLES = (
     "panel_members",
     "suspect_keys",
     "suspect_key_items",
+    "components",
+    "component_summary",
+    "component_regression",
+    "component_shares",
+    "component_families",
+    "component_what_if",
     "nulls",
+    "kinds",
+    "kind_outcomes",
+    "kind_profiles",
+    "kind_group_outcomes",
+    "kind_contrasts",
+    "kind_group_differences",
+    "kind_differences",
     "judged_too_little",
     "notes",
     "provenance",
@@ -82,7 +95,8 @@ def write_tables(record: AuditRecord, directory: str | os.PathLike[str]) -> tupl
     OutputError
         The folder cannot be made or written.
     """
-    return _write_all(_all_tables(record), TABLES, directory)
+    files = {f"{name}.csv": _csv(rows) for name, rows in _all_tables(record).items()}
+    return write_folder(files, directory, replaced=[f"{name}.csv" for name in TABLES])
 
 
 def write_compare_tables(record: CompareRecord, directory: str | os.PathLike[str]) -> tuple[Path, ...]:
@@ -108,13 +122,37 @@ def write_compare_tables(record: CompareRecord, directory: str | os.PathLike[str
     found = {name: same_columns(rows) for name, rows in change_tables(record).items()}
     found["provenance"] = _provenance(record)
     found["dictionary"] = describe({name: list(rows[0]) for name, rows in found.items()}, COMPARE_FIELDS)
-    return _write_all(found, (*COMPARE_TABLES, "provenance", "dictionary"), directory)
+    files = {f"{name}.csv": _csv(rows) for name, rows in found.items()}
+    known = [f"{name}.csv" for name in (*COMPARE_TABLES, "provenance", "dictionary")]
+    return write_folder(files, directory, replaced=known)
 
 
-def _write_all(
-    found: Mapping[str, list[Row]], known: Iterable[str], directory: str | os.PathLike[str]
+def csv_files(found: dict[str, list[Row]]) -> dict[str, bytes]:
+    """Return tables as CSV by name, with the dictionary of their columns."""
+    same = {name: same_columns(rows) for name, rows in found.items()}
+    same["dictionary"] = describe({name: list(rows[0]) for name, rows in same.items()})
+    return {name: _csv(rows) for name, rows in same.items()}
+
+
+def write_folder(
+    files: dict[str, bytes], directory: str | os.PathLike[str], *, replaced: Iterable[str] = ()
 ) -> tuple[Path, ...]:
-    """Write tables into a folder, and remove those of the known names that are not among them."""
+    """Write files into a folder so that the old ones are there or all of the new ones.
+
+    Parameters
+    ----------
+    files : dict of str to bytes
+        Name -> content.
+    directory : path-like
+        The folder; made if it is not there, but its parent must be.
+    replaced : iterable of str
+        Names of files that are removed where they are not among the new ones.
+
+    Raises
+    ------
+    OutputError
+        The folder cannot be made or written.
+    """
     target = Path(directory)
     if not target.absolute().parent.is_dir():
         raise OutputError(
@@ -123,13 +161,12 @@ def _write_all(
         )
     if target.exists() and not target.is_dir():
         raise OutputError(f"Cannot write into {str(target)!r}: it is a file.", hint="Give the name of a folder.")
-    files = {f"{name}.csv": _csv(rows) for name, rows in found.items()}
     temporary: Path | None = None
     try:
         temporary = Path(tempfile.mkdtemp(prefix=".polyculture-", suffix=".tmp", dir=target.absolute().parent))
         for name, content in files.items():
             atomic_write(temporary / name, content)
-        _move(temporary, target, files, known)
+        _move(temporary, target, files, replaced)
     except OSError as error:
         raise output_error(target, error) from error
     finally:
@@ -138,7 +175,7 @@ def _write_all(
     return tuple(target / name for name in files)
 
 
-def _move(temporary: Path, target: Path, names: Iterable[str], known: Iterable[str]) -> None:
+def _move(temporary: Path, target: Path, names: Iterable[str], replaced: Iterable[str]) -> None:
     """Move the files into place: a new folder at once, into an old one file by file."""
     if not target.exists():
         temporary.chmod(mode_of_new(0o777))
@@ -147,10 +184,10 @@ def _move(temporary: Path, target: Path, names: Iterable[str], known: Iterable[s
     kept = set(names)
     for name in names:
         (temporary / name).replace(target / name)
-    for table in known:
-        if f"{table}.csv" not in kept:
+    for name in replaced:
+        if name not in kept:
             with contextlib.suppress(FileNotFoundError):
-                (target / f"{table}.csv").unlink()
+                (target / name).unlink()
 
 
 def _all_tables(record: AuditRecord) -> dict[str, list[Row]]:

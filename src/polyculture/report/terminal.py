@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from polyculture.audit.records import AuditRecord, GapRecord, GroupRecord, Outcome, ProfileRow, Statistic
 from polyculture.report import words
+from polyculture.report.components import print_components
+from polyculture.report.kinds import show_kinds
 from polyculture.report.ladder import ladder_rows, verdict
 from polyculture.report.similarity import near_duplicate_words, suspect_words
 
@@ -51,6 +53,7 @@ def print_audit(record: AuditRecord, console: Console) -> None:
         screen.paragraph(line)
     if record.collection is not None:
         screen.blank()
+    print_components(record, screen)
     for table in _groups(record, screen):
         screen.show(table)
     for gap in record.gaps:
@@ -58,6 +61,8 @@ def print_audit(record: AuditRecord, console: Console) -> None:
     if len(record.nulls) > 1:
         screen.show(_ladder(record, screen))
         screen.paragraph(verdict(record))
+    if record.kinds is not None:
+        show_kinds(record, screen)
     for line in _remarks(record):
         screen.paragraph(line)
 
@@ -324,6 +329,8 @@ def _gap(gap: GapRecord, screen: Screen) -> Table:
     if gap.expected_with_no_difference is not None:
         none = words.points(gap.expected_with_no_difference, unit=False, sign=False)
         screen.row(table, "the same with no difference", none)
+    elif gap.expected_with_no_difference_reason and not gap.expected_with_no_difference_reason.startswith("census"):
+        screen.row(table, "the same with no difference", "undefined")
     return table
 
 
@@ -352,6 +359,11 @@ def _remarks(record: AuditRecord) -> Iterable[str]:
         for statistic in (outcome.observed, outcome.difference, outcome.ratio):
             if words.reason_of(statistic):
                 reasons[words.reason_of(statistic)] = None
+        if outcome.ceiling_reason:
+            reasons[outcome.ceiling_reason] = None
+    for gap in record.gaps:
+        if gap.expected_with_no_difference_reason and not record.provenance.census:
+            reasons[gap.expected_with_no_difference_reason] = None
     for reason in reasons:
         yield f"Undefined: {reason}"
     other = record.no_answer

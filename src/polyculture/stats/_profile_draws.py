@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
-from polyculture.stats._rows import Bools, Floats, Ints, column_sums, make_rows, row_codes
+from polyculture.stats._rows import Bools, Floats, Ints, column_sums, row_codes
 from polyculture.stats.poisson_binomial import pmf
+from polyculture.stats.profile_permutation import profile_rows
 
 __all__ = ["draw_profiles", "profile_p_value", "same_by_draws"]
 
@@ -90,10 +91,10 @@ def profile_p_value(
     Individuals keep their sets of models; each model's failures fall on whom it judged, without replacement. A
     chi-square law would ignore that the rates are estimated and that cells are nearly empty.
     """
-    rows = make_rows(judged, failed, count)
+    rows, reason = profile_rows(judged, failed, count)
     k = rows.judged.shape[1]
-    if not rows.count.size or int(rows.judged_number.max()) < 2:
-        return None, "one model: there is nothing to homogenize"
+    if reason:
+        return None, reason
     sets, code = (rows.judged[:1], np.zeros(rows.count.size, int)) if rows.complete else row_codes(rows.judged)
     sizes = np.rint(np.bincount(code, rows.count)).astype(np.int64)
     if sizes.sum() >= _LARGEST_POPULATION:
@@ -114,25 +115,33 @@ def profile_p_value(
 
 
 def same_by_draws(events: int, failures: Ints, n: int, rng: np.random.Generator, draws: int) -> tuple[float, str]:
-    """Return the two-sided mid-p value of the number at both ends of the profile."""
-    # Every group asks this question, so a third of the budget has to do.
-    everyone = np.ones((1, failures.size), dtype=np.bool_)
-    used = max(_affordable(everyone, np.array([n]), draws, _BUDGET // 3), _FEWEST_DRAWS)
-    profiles = draw_profiles(failures, n, used, rng)
-    drawn = profiles[:, 0] + profiles[:, -1]
+    """Return the two-sided mid-p value of the number at both ends of the profile.
+
+    Two numbers are the whole state: whom all models so far failed, and whom none did.
+    """
+    if n >= _LARGEST_POPULATION:
+        raise ValueError(f"profiles are drawn for fewer than {_LARGEST_POPULATION:,} individuals.")
+    by_all, by_none = np.zeros(draws, dtype=np.int64), np.full(draws, n, dtype=np.int64)
+    by_all += failures[0]
+    by_none -= failures[0]
+    for number in failures[1:]:
+        again = rng.hypergeometric(by_all, n - by_all, number)
+        by_none -= rng.hypergeometric(by_none, n - by_all - by_none, number - again)
+        by_all = again
+    drawn = by_all + by_none
     at = float((drawn == events).sum())
-    tails = [(0.5 + tail + at / 2) / (1 + used) for tail in ((drawn < events).sum(), (drawn > events).sum())]
-    return min(1.0, 2.0 * min(tails)), f"{used} draws given the margins, mid-p"
+    tails = [(0.5 + tail + at / 2) / (1 + draws) for tail in ((drawn < events).sum(), (drawn > events).sum())]
+    return min(1.0, 2.0 * min(tails)), f"{draws} draws given the margins, mid-p"
 
 
-def _affordable(sets: Bools, sizes: Ints, draws: int, budget: int = _BUDGET) -> int:
+def _affordable(sets: Bools, sizes: Ints, draws: int) -> int:
     """Return how many draws fit the budget: all asked for, fewer, or 0 where not even the fewest do."""
     k = sets.shape[1]
     judged = sets.sum(axis=1)
     # Of the cells of a set, those within some standard deviations of the mean are occupied.
     occupied = np.minimum(np.minimum(judged + 1, 4.0 * np.sqrt(judged) + 8.0), sizes + 1)
     cost = max(float((occupied * judged).sum()) / max(k, 1) * k / 2, 1.0)
-    most = int(budget / cost)
+    most = int(_BUDGET / cost)
     if most >= draws:
         return draws
     return max(most, _FEWEST_DRAWS) if most * 4 >= _FEWEST_DRAWS else 0

@@ -163,7 +163,7 @@ def slope(both: Floats, base: Floats, weight_squared: float, *, clustered: bool)
     >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
     (-0.05, -0.103, 0.003)
     """
-    from polyculture.stats.paired import wald_test
+    from polyculture.stats.paired_rates import wald_test
 
     total = float(base.sum())
     if total <= 0:

@@ -12,8 +12,10 @@ import numpy as np
 from scipy.special import gammaln, ndtr
 
 from polyculture.stats._gap import Gap, max_min_gap
+from polyculture.stats._rounding import difference
 from polyculture.stats._rows import Floats, cluster_totals, degrees_of_totals
-from polyculture.stats.homogeneity import CENSUS, NOBODY, ONE_MODEL, estimate, observed_size
+from polyculture.stats.excess import observed_size
+from polyculture.stats.homogeneity import CENSUS, NOBODY, ONE_MODEL, estimate
 from polyculture.stats.intervals import (
     Estimated,
     Interval,
@@ -89,7 +91,7 @@ def difference_of_rates(x1: float, n1: float, x2: float, n2: float) -> Estimated
     """
     if n1 <= 0 or n2 <= 0:
         return undefined(NOBODY)
-    return Estimated(x1 / n1 - x2 / n2, *newcombe_difference(x1, n1, x2, n2))
+    return Estimated(difference(x1 / n1, x2 / n2), *newcombe_difference(x1, n1, x2, n2))
 
 
 def ratio_of_rates(x1: float, n1: float, x2: float, n2: float) -> Estimated:
@@ -257,7 +259,7 @@ def _test(
 
 
 def _difference(one: Moments, other: Moments, first: Estimated, second: Estimated, shared: _Shared) -> Estimated:
-    value = one.observed - other.observed
+    value = difference(one.observed, other.observed)
     if first.low is None or second.low is None:
         return Estimated(value, reason=first.reason or second.reason)
     sizes = observed_size(one), observed_size(other)
@@ -290,7 +292,7 @@ def _excess_difference(one: Estimated, other: Estimated, census: bool) -> Estima
     limits = (
         no_interval(CENSUS) if census else mover_difference(one.value, _interval(one), other.value, _interval(other))
     )
-    return Estimated(one.value - other.value, *limits)
+    return Estimated(difference(one.value, other.value), *limits)
 
 
 def _homogenization_ratio(one: Estimated, other: Estimated, census: bool) -> Estimated:
@@ -298,7 +300,7 @@ def _homogenization_ratio(one: Estimated, other: Estimated, census: bool) -> Est
     if one.value is None or other.value is None:
         return undefined(one.reason or other.reason or ONE_MODEL)
     logs = no_interval(CENSUS) if census else mover_difference(one.value, _interval(one), other.value, _interval(other))
-    value = one.value - other.value
+    value = difference(one.value, other.value)
     if abs(value) > 300.0:
         return undefined("too large or too small for a number")
     if logs.low is None or logs.high is None or logs.high > 300.0:

@@ -16,6 +16,7 @@ from polyculture.stats._group_jackknife import Corrected, corrected_ratios
 from polyculture.stats._group_rates import GroupRates, group_rates
 from polyculture.stats._group_spread import spread_p_value
 from polyculture.stats._group_variances import GroupVariances, MeanVariance, group_variances, relative_biases
+from polyculture.stats._rounding import NO_VARIANCE, difference
 from polyculture.stats._rows import Floats, log_sum
 from polyculture.stats.homogeneity import CENSUS, FEWEST_FAILURES, ONE_MODEL
 from polyculture.stats.intervals import (
@@ -152,19 +153,21 @@ def group_homogenization(  # noqa: PLR0917 (the columns of one table)
         return _undefined(rates, reason)
     variances = group_variances(rates)
     biases = relative_biases(rates, variances)
-    largest = float(biases.max()) if biases.size else None
+    # 1 is the scale of a relative bias: what 1 + bias rounds to 1 is none.
+    largest = difference(1.0 + float(biases.max()), 1.0) if biases.size else None
     p_value, method = _spread_test(rates, rng, draws)
     corrected = corrected_ratios(rates)
     average, uniform, worst = _intervals(rates, variances, corrected, largest, census)
     values = _plain(rates)
     products = np.exp(rates.log_products)
     one = "one group: there is no spread"
-    spread = undefined(one) if products.size < 2 else Estimated(float(products.var(ddof=1)), reason=_NO_SPREAD_INTERVAL)
+    spread = undefined(one) if products.size < 2 else Estimated(_variance(products), reason=_NO_SPREAD_INTERVAL)
     spread_corrected = undefined(one)
     if spread.value is not None:
-        sampling = float((products**2 * (variances.products + variances.second_order)).mean())
+        relative = variances.products + variances.second_order
+        sampling = float((products**2 * np.where(relative > NO_VARIANCE, relative, 0.0)).mean())
         spread_corrected = Estimated(
-            spread.value - sampling, reason=_NO_SPREAD_INTERVAL, method="less sampling variance"
+            difference(spread.value, sampling), reason=_NO_SPREAD_INTERVAL, method="less sampling variance"
         )
     return GroupHomogenizationEstimate(
         groups=len(rates.kept),
@@ -183,6 +186,11 @@ def group_homogenization(  # noqa: PLR0917 (the columns of one table)
         spread_p_value=p_value,
         spread_method=method,
     )
+
+
+def _variance(products: Floats) -> float:
+    alike = difference(float(products.max()), float(products.min())) == 0.0
+    return 0.0 if alike else float(products.var(ddof=1))
 
 
 def _undefined(rates: GroupRates, reason: str) -> GroupHomogenizationEstimate:

@@ -10,18 +10,28 @@ from dataclasses import dataclass, replace
 
 from scipy.special import betaincinv
 
+from polyculture.stats._rounding import difference
+from polyculture.stats.excess import (
+    LARGEST_LOG,
+    excess_interval,
+    expected_limits,
+    exponential,
+    log_expected_limits,
+    observed_interval,
+    observed_size,
+    shrunk_correlation,
+    skewed,
+    unseen,
+)
 from polyculture.stats.intervals import (
     FEWEST_CLUSTERS,
     Estimated,
     Interval,
-    effective_size,
-    jeffreys,
     korn_graubard,
     mover_difference,
     no_interval,
     quantile,
     undefined,
-    wald_log,
 )
 from polyculture.stats.label_errors import label_errors
 from polyculture.stats.moments import Event, Moments, moments
@@ -34,20 +44,19 @@ __all__ = [
     "Event",
     "Moments",
     "estimate",
-    "excess_interval",
     "moments",
-    "observed_size",
 ]
 
 ONE_MODEL = "one model: there is nothing to homogenize"
 CENSUS = "everyone was looked at (census): no sampling interval"
 NOBODY = "no individual was judged"
+NO_RATIO = "0 is expected, since the rate of a model is 0: the ratio does not exist"
+NO_LOGARITHM = "0 is expected, since the rate of a model is 0: it has no logarithm"
+SAME_EITHER_WAY = "a wrong label turns failed by all into failed by none, so that their sum stays as it is"
 FEWEST_FAILURES = 5
 FEW_EFFECTIVE = "may be too narrow: few clusters hold most of the events"
 RARE_FAILURES = f"may be too narrow: a model failed fewer than {FEWEST_FAILURES} individuals"
 _LOG10 = math.log(10.0)
-_LARGEST_LOG = 709.0
-_SMALLEST_LOG = -708.0
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,8 @@ class Estimate:
         Finite where ``expected`` is too small for a double; None where it is 0.
     label_errors : int or None
         Events that would have to be label errors before the excess interval reaches 0.
+    ceiling_reason, log10_expected_reason, label_errors_reason : str
+        Why the number is None; empty where it is not.
     """
 
     observed: Estimated
@@ -79,6 +90,9 @@ class Estimate:
     ceiling: float | None
     log10_expected: float | None
     label_errors: int | None
+    ceiling_reason: str = ""
+    log10_expected_reason: str = ""
+    label_errors_reason: str = ""
 
 
 def estimate(moments: Moments, *, census: bool = False, count_label_errors: bool = True) -> Estimate:
@@ -113,99 +127,55 @@ def estimate(moments: Moments, *, census: bool = False, count_label_errors: bool
     """
     if moments.n == 0:
         nothing = undefined(NOBODY)
-        return Estimate(nothing, nothing, nothing, nothing, nothing, nothing, None, None, None)
-    share = no_interval(CENSUS) if census else _observed_interval(moments)
+        reasons = NOBODY, NOBODY, NOBODY
+        return Estimate(nothing, nothing, nothing, nothing, nothing, nothing, None, None, None, *reasons)
+    share = no_interval(CENSUS) if census else observed_interval(moments)
     observed = _with(moments.observed, no_interval(CENSUS) if census else _shown_interval(moments))
     expected = _expected(moments, census)
     log10_expected = moments.log_expected / _LOG10 if math.isfinite(moments.log_expected) else None
+    no_logarithm = NO_LOGARITHM if log10_expected is None else ""
     if moments.judged_most <= 1:
-        nothing = undefined(ONE_MODEL)
-        return Estimate(observed, expected, nothing, nothing, nothing, nothing, None, log10_expected, None)
-    difference = _difference(moments, census)
+        nothing, reasons = undefined(ONE_MODEL), (ONE_MODEL, no_logarithm, ONE_MODEL)
+        return Estimate(observed, expected, nothing, nothing, nothing, nothing, None, log10_expected, None, *reasons)
+    excess = _difference(moments, census)
     ratio, log10_ratio = _ratios(moments, share, census)
+    ceiling, no_ceiling = _ceiling(moments)
+    wrong, not_counted = _label_errors(moments, census) if count_label_errors else (None, "not asked for")
     return Estimate(
         observed=observed,
         expected=expected,
-        difference=difference,
+        difference=excess,
         ratio=ratio,
         log10_ratio=log10_ratio,
-        ceiling_share=_ceiling_share(moments, difference),
-        ceiling=_ceiling(moments),
+        ceiling_share=_ceiling_share(moments, excess),
+        ceiling=ceiling,
         log10_expected=log10_expected,
-        label_errors=label_errors(moments, _value_only if census else _lower_excess) if count_label_errors else None,
+        label_errors=wrong,
+        ceiling_reason=no_ceiling,
+        log10_expected_reason=no_logarithm,
+        label_errors_reason=not_counted,
     )
-
-
-def excess_interval(moments: Moments, level: float = 0.95) -> Interval:
-    """Return the interval of observed - expected; undefined, with the reason, where there is none.
-
-    MOVER, with three additions that the coverage study asks for (docs/statistics.md): a shrunk correlation, two
-    joint failures more than were seen, and wider limits with clusters.
-    """
-    expected = _exp(moments.log_expected)
-    interval = mover_difference(
-        moments.observed,
-        _observed_interval(moments, level),
-        expected,
-        _expected_limits(moments, level),
-        _shrunk_correlation(moments),
-    )
-    if interval.low is None or interval.high is None:
-        return interval
-    value = moments.observed - expected
-    unseen = _unseen(moments, level)
-    wider = _widening(moments, level)
-    low = value - wider * math.hypot(value - interval.low, unseen)
-    return interval._replace(low=low, high=value + wider * math.hypot(interval.high - value, unseen))
-
-
-def _shrunk_correlation(moments: Moments) -> float:
-    """Correlation of observed and log E, shrunk by x / (x + 1) at x effective events.
-
-    At few events it rests on few individuals, and taking it at its word makes intervals too short.
-    """
-    events = moments.observed * observed_size(moments)
-    return moments.correlation * events / (events + 1.0)
-
-
-def _unseen(moments: Moments, level: float) -> float:
-    """Half-width that two joint failures more than were seen would add.
-
-    The excess of consistent success is made of joint failures. Where rates are low and none was seen, the data show
-    no variance at all, although some are possible.
-    """
-    if moments.event == "all_fail" or moments.n_effective <= 0.0:
-        return 0.0
-    return quantile(level) * math.sqrt(2.0) / moments.n_effective
-
-
-def _widening(moments: Moments, level: float) -> float:
-    """Factor for clusters: t with the degrees of freedom that their kurtosis leaves, and the jackknife's variance."""
-    if moments.clusters is None or moments.degrees is None or moments.events in {0, moments.n}:
-        return 1.0  # with no event every cluster counts as one observation already
-    ratio = quantile(level, moments.degrees + 1.0) / quantile(level, moments.clusters)
-    return ratio * moments.clusters / (moments.clusters - 1.0)
 
 
 def _value_only(moments: Moments) -> float:
-    return moments.observed - _exp(moments.log_expected)
+    return difference(moments.observed, exponential(moments.log_expected))
 
 
 def _lower_excess(moments: Moments) -> float | None:
     return excess_interval(moments).low
 
 
-def _observed_interval(moments: Moments, level: float = 0.95) -> Interval:
-    n, clusters = moments.n, moments.clusters
-    if clusters is not None:
-        return korn_graubard(moments.observed * n, n, moments.design_effect, clusters, level)
-    return jeffreys(moments.observed * moments.n_effective, moments.n_effective, level)
+def _label_errors(moments: Moments, census: bool) -> tuple[int | None, str]:
+    wrong = label_errors(moments, _value_only if census else _lower_excess)
+    if wrong is not None:
+        return wrong, ""
+    return None, SAME_EITHER_WAY if moments.event == "same" else excess_interval(moments).reason
 
 
 def _shown_interval(moments: Moments) -> Interval:
     """Interval of the observed share by itself; with clusters its degrees of freedom are those of its own totals."""
     if moments.clusters is None:
-        return _observed_interval(moments)
+        return observed_interval(moments)
     events, n = moments.observed * moments.n, moments.n
     degrees = None if moments.events in {0, n} else moments.degrees_observed
     limits = korn_graubard(events, n, moments.design_effect, moments.clusters, degrees=degrees)
@@ -222,32 +192,8 @@ def _warned(limits: Interval, warning: str) -> Interval:
     return limits if limits.low is None or not warning else limits._replace(method=f"{limits.method}; {warning}")
 
 
-def observed_size(moments: Moments) -> float:
-    """Return the effective size that the interval of the observed share rests on."""
-    if moments.clusters is None:
-        return moments.n_effective
-    return effective_size(moments.n, moments.design_effect, moments.clusters)
-
-
-def _log_expected_limits(moments: Moments, level: float = 0.95) -> Interval:
-    """Delta interval of log E around the value freed of its bias; where E is 0, only the upper limit exists."""
-    bias = moments.bias_log_expected
-    if math.isfinite(moments.log_expected):
-        limits = wald_log(moments.log_expected + bias, moments.var_log_expected, level, moments.clusters)
-        return limits if limits.low is None else limits._replace(low=min(limits.low, moments.log_expected))
-    limits = wald_log(moments.log_smoothed + bias, moments.var_log_smoothed, level, moments.clusters)
-    return limits if limits.low is None else limits._replace(low=-math.inf)
-
-
-def _expected_limits(moments: Moments, level: float = 0.95) -> Interval:
-    limits = _log_expected_limits(moments, level)
-    if limits.low is None or limits.high is None:
-        return limits
-    return Interval(_exp(limits.low), min(_exp(limits.high), 1.0), limits.method)
-
-
 def _expected(moments: Moments, census: bool) -> Estimated:
-    value = _exp(moments.log_expected)
+    value = exponential(moments.log_expected)
     limits = no_interval(CENSUS) if census else _shown_expected(moments)
     if limits.low is not None and limits.low == limits.high:
         limits = no_interval("too small for a number; see log10_expected")
@@ -257,14 +203,14 @@ def _expected(moments: Moments, census: bool) -> Estimated:
 def _shown_expected(moments: Moments) -> Interval:
     """Interval of E by itself; with clusters its degrees of freedom are those of its own totals."""
     if moments.clusters is None or moments.degrees_expected is None or not math.isfinite(moments.log_expected):
-        return _expected_limits(moments)
+        return expected_limits(moments)
     variance = moments.var_log_expected * (moments.clusters / max(moments.clusters - 1.0, 1.0)) ** 2
     variance *= (quantile(clusters=moments.degrees_expected + 1.0) / quantile(clusters=moments.clusters)) ** 2
-    return _expected_limits(replace(moments, var_log_expected=variance))
+    return expected_limits(replace(moments, var_log_expected=variance))
 
 
 def _difference(moments: Moments, census: bool) -> Estimated:
-    value = moments.observed - _exp(moments.log_expected)
+    value = _value_only(moments)
     if census:
         return _with(value, no_interval(CENSUS))
     interval = excess_interval(moments)
@@ -286,19 +232,19 @@ def _ratios(moments: Moments, share: Interval, census: bool) -> tuple[Estimated,
     """H and log10 H; H is computed from logarithms, and None where it is too large for a double."""
     log_expected = moments.log_expected
     if not math.isfinite(log_expected):
-        missing = undefined("0 is expected, since the rate of a model is 0: the ratio does not exist")
+        missing = undefined(NO_RATIO)
         return missing, missing
     if moments.observed <= 0.0:
         limit = no_interval(CENSUS) if census else _upper_log_ratio(moments, share)
-        shown = limit if limit.high is None else limit._replace(low=0.0, high=_exp(limit.high))
+        shown = limit if limit.high is None else limit._replace(low=0.0, high=exponential(limit.high))
         return _with(0.0, _finite(shown)), undefined("no event was observed: the ratio is 0 and has no logarithm")
-    log_ratio = math.log(moments.observed) - log_expected
+    log_ratio = math.log(moments.observed) - log_expected if _value_only(moments) else 0.0
     limits = no_interval(CENSUS) if census else _log_ratio_interval(moments, share)
     in_tens = limits
     if limits.low is not None and limits.high is not None:
         in_tens = limits._replace(low=limits.low / _LOG10, high=limits.high / _LOG10)
-        limits = limits._replace(low=_exp(limits.low), high=_exp(limits.high))
-    if log_ratio > _LARGEST_LOG:
+        limits = limits._replace(low=exponential(limits.low), high=exponential(limits.high))
+    if log_ratio > LARGEST_LOG:
         return undefined("too large for a number; see log10_ratio"), _with(log_ratio / _LOG10, in_tens)
     return _with(math.exp(log_ratio), _finite(limits)), _with(log_ratio / _LOG10, in_tens)
 
@@ -309,13 +255,14 @@ def _log_ratio_interval(moments: Moments, share: Interval) -> Interval:
     logs = Interval(math.log(share.low), math.log(share.high), "")
     log_observed = math.log(moments.observed)
     limits = mover_difference(
-        log_observed, logs, moments.log_expected, _log_expected_limits(moments), _shrunk_correlation(moments)
+        log_observed, logs, moments.log_expected, log_expected_limits(moments), shrunk_correlation(moments)
     )
     if limits.low is None or limits.high is None:
         return limits
-    value, unseen = log_observed - moments.log_expected, _unseen(moments, 0.95) / moments.observed
-    low, high = value - math.hypot(value - limits.low, unseen), value + math.hypot(limits.high - value, unseen)
-    return Interval(low, high, "MOVER on logarithms")
+    value, joint = log_observed - moments.log_expected, unseen(moments, 0.95) / moments.observed
+    below, above = skewed(moments, 0.95)
+    low = value - below * math.hypot(value - limits.low, joint)
+    return Interval(low, value + above * math.hypot(limits.high - value, joint), "MOVER on logarithms")
 
 
 def _upper_log_ratio(moments: Moments, share: Interval) -> Interval:
@@ -327,29 +274,29 @@ def _upper_log_ratio(moments: Moments, share: Interval) -> Interval:
         math.log(median),
         Interval(-math.inf, math.log(share.high), ""),
         moments.log_expected,
-        _log_expected_limits(moments),
+        log_expected_limits(moments),
     )
     return limits if limits.high is None else limits._replace(method="MOVER on logarithms, one-sided")
 
 
-def _ceiling(moments: Moments) -> float | None:
+def _ceiling(moments: Moments) -> tuple[float | None, str]:
     if not math.isfinite(moments.log_expected) or moments.max_observed <= 0.0:
-        return None
+        return None, NO_RATIO
     log_ceiling = math.log(moments.max_observed) - moments.log_expected
-    return math.exp(log_ceiling) if log_ceiling < _LARGEST_LOG else None
+    return (math.exp(log_ceiling), "") if log_ceiling < LARGEST_LOG else (None, "too large for a number")
 
 
-def _ceiling_share(moments: Moments, difference: Estimated) -> Estimated:
-    room = moments.max_observed - _exp(moments.log_expected)
-    if difference.value is None or room <= 1e-12:
+def _ceiling_share(moments: Moments, excess: Estimated) -> Estimated:
+    room = moments.max_observed - exponential(moments.log_expected)
+    if excess.value is None or room <= 1e-12:
         return undefined("the failure rates leave no room for an excess")
-    value = difference.value / room
+    value = excess.value / room
     if value > 1.0 + 1e-9:
         return undefined("rates differ between individuals with other models: the largest excess is not known")
-    low = None if difference.low is None else difference.low / room
-    high = None if difference.high is None else min(difference.high / room, 1.0)
-    method = difference.method and f"{difference.method}, failure rates held fixed"
-    return Estimated(min(value, 1.0), low, high, method, difference.reason)
+    low = None if excess.low is None else excess.low / room
+    high = None if excess.high is None else min(excess.high / room, 1.0)
+    method = excess.method and f"{excess.method}, failure rates held fixed"
+    return Estimated(min(value, 1.0), low, high, method, excess.reason)
 
 
 def _finite(limits: Interval) -> Interval:
@@ -360,9 +307,3 @@ def _finite(limits: Interval) -> Interval:
 
 def _with(value: float, limits: Interval) -> Estimated:
     return Estimated(value, *limits)
-
-
-def _exp(value: float) -> float:
-    if value > _LARGEST_LOG:
-        return math.inf
-    return math.exp(value) if value > _SMALLEST_LOG else 0.0

@@ -15,7 +15,7 @@ from scipy.special import gammaln, ndtr
 
 from polyculture.stats._profile_draws import draw_profiles, profile_p_value, same_by_draws
 from polyculture.stats._rows import Floats, Ints
-from polyculture.stats.homogeneity import excess_interval
+from polyculture.stats.excess import excess_interval
 from polyculture.stats.moments import Moments
 
 __all__ = [

@@ -70,7 +70,7 @@ def _first_not_positive(limit: Callable[[int], float], start: float, last: int) 
 def _by_sums(moments: Moments) -> Callable[[float], Moments]:
     """Moments of relabelled data from sums alone, where all models judged everyone."""
     sums = moment_sums(moments.rows)
-    return lambda share: sums.relabelled(moments.event, share).moments(moments.event)
+    return lambda share: sums.relabelled(moments.event, share).moments(moments.event, moments.skewness)
 
 
 def _by_rows(moments: Moments) -> Callable[[float], Moments]:

@@ -82,12 +82,15 @@ class MomentSums:
             none_fail=self.none_fail - sign * moved,
         )
 
-    def moments(self, event: Event) -> Moments:
-        """Return the moments of an event; the same as `moments` of the table, but without the table."""
+    def moments(self, event: Event, skewness: float = 0.0) -> Moments:
+        """Return the moments of an event; the same as `moments` of the table, but without the table.
+
+        Third moments are not among the sums: ``skewness`` is taken as given.
+        """
         rows = _no_rows(self.first.size, self.plain)
         if round(self.count) <= 0 or self.weight <= 0.0:
             return moments_of_rows(rows, event)
-        return _moments(self, event, rows)
+        return replace(_moments(self, event, rows), skewness=skewness)
 
 
 def moment_sums(rows: Rows) -> MomentSums:
@@ -229,6 +232,7 @@ def _moments(sums: MomentSums, event: Event, rows: Rows) -> Moments:
         degrees=None,
         degrees_observed=None,
         degrees_expected=None,
+        skewness=0.0,
         rows=rows,
     )
 

@@ -21,9 +21,10 @@ from polyculture.stats._rows import (
     degrees_of_freedom,
     make_rows,
     row_sums,
+    skewness,
 )
 
-__all__ = ["Event", "Moments", "has_event", "moments", "moments_of_rows"]
+__all__ = ["Event", "Moments", "has_event", "influences", "moments", "moments_of_rows"]
 
 Event = Literal["all_fail", "none_fail", "same"]
 
@@ -64,6 +65,8 @@ class Moments:
     degrees, degrees_observed, degrees_expected : float or None
         With clusters, degrees of freedom of the variances of the excess, of ``observed`` and of log E, from the
         kurtosis of their cluster totals.
+    skewness : float
+        Of the excess as a sum over individuals, or over clusters.
     rows : Rows
         The table, for figures that need the moments of changed data.
     """
@@ -86,6 +89,7 @@ class Moments:
     degrees: float | None
     degrees_observed: float | None
     degrees_expected: float | None
+    skewness: float
     rows: Rows = field(repr=False, compare=False)
 
 
@@ -158,9 +162,30 @@ def moments_of_rows(rows: Rows, event: Event) -> Moments:
         raise ValueError(f"event must be 'all_fail', 'none_fail' or 'same', got {event!r}.")
     if not rows.count.size or rows.total_weight <= 0.0:
         return _nobody(rows, event)
+    return _joint(rows, event, _event_side(rows, event), _largest(rows, event))
+
+
+def influences(moments: Moments) -> tuple[Floats, Floats]:
+    """Return the influence of an individual of each row on the observed share and on log E.
+
+    Parameters
+    ----------
+    moments : Moments
+        Of an event on a table.
+
+    Returns
+    -------
+    observed, log_expected : ndarray, shape (P,)
+        Of an individual of weight 1, to be divided by the total weight; rows are those of ``moments.rows``.
+    """
+    side = _event_side(moments.rows, moments.event)
+    return side.happened.astype(np.float64) - moments.observed, side.influence
+
+
+def _event_side(rows: Rows, event: Event) -> _Side:
     wanted = {"all_fail": [True], "none_fail": [False], "same": [True, False]}[event]
     sides = [_side(rows, fails) for fails in wanted]
-    return _joint(rows, event, sides[0] if len(sides) == 1 else _either(*sides), _largest(rows, event))
+    return sides[0] if len(sides) == 1 else _either(*sides)
 
 
 def has_event(moments: Moments) -> Bools:
@@ -174,7 +199,7 @@ def has_event(moments: Moments) -> Bools:
 def _nobody(rows: Rows, event: Event) -> Moments:
     nan = math.nan
     return Moments(
-        event, 0, 0.0, 0, nan, nan, nan, nan, nan, nan, rows.clusters, 0, nan, nan, nan, None, None, None, rows
+        event, 0, 0.0, 0, nan, nan, nan, nan, nan, nan, rows.clusters, 0, nan, nan, nan, None, None, None, 0.0, rows
     )
 
 
@@ -258,6 +283,7 @@ def _joint(rows: Rows, event: Event, side: _Side, largest: float) -> Moments:
     effect = _design_effect(rows, observed, var_observed)
     defined = math.isfinite(side.log_expected)
     rare = min(events, round(n) - events)
+    excess = own - math.exp(side.log_expected) * side.influence
     return Moments(
         event=event,
         n=round(n),
@@ -274,9 +300,10 @@ def _joint(rows: Rows, event: Event, side: _Side, largest: float) -> Moments:
         log_smoothed=side.log_smoothed,
         var_log_smoothed=var_log + side.var_added,
         bias_log_expected=side.bias,
-        degrees=degrees_of_freedom(rows, own - math.exp(side.log_expected) * side.influence, rare),
+        degrees=degrees_of_freedom(rows, excess, rare),
         degrees_observed=degrees_of_freedom(rows, own, rare),
         degrees_expected=degrees_of_freedom(rows, side.influence),
+        skewness=skewness(rows, excess),
         rows=rows,
     )
 
@@ -303,11 +330,10 @@ def _largest(rows: Rows, event: Event) -> float:
         least, most = np.full(1, rates.min()), np.full(1, rates.max())
         weight = np.ones(1)
     else:
-        least, most, weight = np.empty(rows.count.size), np.empty(rows.count.size), rows.weight
-        step = max(1, (1 << 16) // max(rates.size, 1))
-        for start in range(0, least.size, step):
-            part = slice(start, start + step)
-            least[part] = np.where(rows.judged[part], rates, np.inf).min(axis=1)
-            most[part] = np.where(rows.judged[part], rates, -np.inf).max(axis=1)
+        # The first model of a judged set, in the order of rates, has its least rate.
+        order = np.argsort(rates)
+        ordered, flags = rates[order], rows.judged[:, order]
+        least, most = ordered[flags.argmax(axis=1)], ordered[::-1][flags[:, ::-1].argmax(axis=1)]
+        weight = rows.weight
     by_event = {"all_fail": least, "none_fail": 1.0 - most, "same": 1.0 - (most - least)}
     return float(weight @ by_event[event] / weight.sum())

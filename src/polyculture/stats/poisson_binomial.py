@@ -44,15 +44,17 @@ def pmf(rates: ArrayLike) -> NDArray[np.float64]:
     """
     f = _checked(rates)
     k = f.shape[-1]
-    law = np.zeros((*f.shape[:-1], k + 1))
-    law[..., 0] = 1.0
+    # Models first: each step then runs along memory, over all sets of rates at once.
+    fails = np.ascontiguousarray(np.moveaxis(f, -1, 0))
+    succeeds = 1.0 - fails
+    law = np.zeros((k + 1, *f.shape[:-1]))
+    law[0] = 1.0
     for j in range(k):
-        fails = f[..., j : j + 1]
         # Cells above j are still 0: only the part in use is touched.
-        grown = law[..., : j + 2] * (1.0 - fails)
-        grown[..., 1:] += law[..., : j + 1] * fails
-        law[..., : j + 2] = grown
-    return law
+        moved = law[: j + 1] * fails[j]
+        law[: j + 1] *= succeeds[j]
+        law[1 : j + 2] += moved
+    return np.ascontiguousarray(np.moveaxis(law, 0, -1))
 
 
 def log_product(rates: ArrayLike) -> NDArray[np.float64]:

@@ -18,7 +18,9 @@ from polyculture.tally.tables import (
     ProfileTable,
     RawPatterns,
     models_of,
+    pack,
     profile_of,
+    unpack,
 )
 
 if TYPE_CHECKING:
@@ -161,6 +163,39 @@ class Tally:
         tables = None if self.tables is None else self.tables.where(keep)
         answers = self.answers if keep.all() else None  # pairs are kept over everyone, not by cell
         return replace(self, raw=self.raw.take(keep[self.raw.cell]), tables=tables, answers=answers)
+
+    def of_models(self, models: Sequence[str]) -> Tally:
+        """Return the Tally of some of the models, on the same individuals.
+
+        Parameters
+        ----------
+        models : sequence of str
+            Names among ``models``.
+
+        Raises
+        ------
+        TallyError
+            If the patterns are a sample: exact counts were kept of all models together only.
+        """
+        if self.tables is not None:
+            raise TallyError(
+                "This Tally keeps exact counts of all its models together, and patterns of a sample only.",
+                hint="Count these models by themselves (--models).",
+            )
+        at = [self.models.index(name) for name in models]
+        raw = self.raw
+        judged, failed, silent = (
+            pack(unpack(mask, len(self.models))[:, at]) for mask in (raw.judged, raw.failed, raw.no_answer)
+        )
+        return replace(
+            self,
+            models=tuple(models),
+            raw=replace(raw, judged=judged, failed=failed, no_answer=silent).merged(),
+            answers=None,
+            thresholds={name: value for name, value in self.thresholds.items() if name not in self.models}
+            | {name: self.thresholds[name] for name in models if name in self.thresholds},
+            no_answer_reasons={name: self.no_answer_reasons[name] for name in models if name in self.no_answer_reasons},
+        )
 
     def with_no_answer(self, policy: str) -> Tally:
         """Return the Tally under another reading of "no answer" ("failed" or "missing").

@@ -162,18 +162,18 @@ def test_nothing_to_measure_is_undefined_with_a_reason():
 def test_ambiguity_and_discrepancy_of_the_definition():
     failed = failures(n=300, k=4)
     rows = table(failed)
-    baseline = baseline_model(rows)
+    baseline = baseline_model(cells_of(rows))
     assert baseline == int(failed.mean(axis=0).argmin())
     differs = failed != failed[:, [baseline]]
     assert ambiguity(rows, baseline).value == pytest.approx(differs.any(axis=1).mean())
-    found, model = discrepancy(rows, baseline)
+    found, model = discrepancy(rows, cells_of(rows), baseline)
     assert found.value == pytest.approx(differs.mean(axis=0).max())
     assert model == int(differs.mean(axis=0).argmax())
     assert found.low <= found.value <= found.high
 
 
 def test_baseline_ties_go_to_the_first_and_nobody_has_none():
-    assert baseline_model(table([[1, 0, 0], [1, 0, 0]])) == 1
+    assert baseline_model(cells_of(table([[1, 0, 0], [1, 0, 0]]))) == 1
 
 
 def test_recourse_counts_individuals_by_share_of_models():

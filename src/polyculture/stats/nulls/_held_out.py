@@ -58,28 +58,30 @@ def halves_of(question: Question) -> tuple[Table, Table] | None:
     return halves[0], halves[1]
 
 
-def held_out(null: Null, fit: Fit, halves: tuple[Table, Table] | None, rng: np.random.Generator) -> float | None:
-    """Return the mean log-likelihood of an individual under the fit to the half that it is not in."""
+def held_out(
+    null: Null, fit: Fit, halves: tuple[Table, Table] | None, rng: np.random.Generator
+) -> tuple[float | None, str]:
+    """Return the mean log-likelihood of an individual under the fit to the half that it is not in, or why not."""
     if halves is None:
-        return None
+        return None, "a model fails some individuals and not others in the whole, but not in each half of them"
     total = 0.0
     for train, test in (halves, halves[::-1]):
         found = _without_everyone(null).fit(train, rng, fit if isinstance(fit, LatentFit) else None)
         if found.reason:
-            return None
+            return None, f"in a half of the individuals {found.reason}"
         total += float(test.count @ found.log_probability(test))
-    return total / (halves[0].n + halves[1].n)
+    return total / (halves[0].n + halves[1].n), ""
 
 
 def _without_everyone(null: Null) -> Null:
     return Rasch() if isinstance(null, Rasch) else null
 
 
-def strata_held_out(question: Question, moments: Moments, stratum: Ints) -> float | None:
+def strata_held_out(question: Question, moments: Moments, stratum: Ints) -> tuple[float | None, str]:
     share = _split(moments, question.rng("halves"))
     weights = [moments.rows.weight * part for part in (share, 1.0 - share)]
     if min(float(weight.sum()) for weight in weights) <= 0.0:
-        return None
+        return None, "a half of the individuals is empty"
     halves = [strata_of(moments, question, stratum, weight) for weight in weights]
     total = within.held_out(halves[0], halves[1]) + within.held_out(halves[1], halves[0])
-    return total / (halves[0].table.n + halves[1].table.n)
+    return total / (halves[0].table.n + halves[1].table.n), ""

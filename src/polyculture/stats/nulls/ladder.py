@@ -56,6 +56,7 @@ LADDER = (
 
 BY_CONSTRUCTION = "fits by construction: as many parameters as patterns are free"
 FIXED = "fixed with both margins: every table with these margins has the same"
+ONLY_WHERE_DEALT = "failures are dealt out only where nobody is weighted or in a cluster and all models judged everyone"
 _FEWEST_GOOD_DRAWS = 0.9
 _NOTHING = 1e-6  # excess of a null that fits by construction, as far as a search goes
 _MOST_CLASSES = 9
@@ -148,18 +149,21 @@ def _latent(
     if fit.reason:
         return replace(bare, reason=fit.reason, method=fit.reason)
     expected = fit.expected(table.sets)
+    out, no_halves = held_out(null, fit, halves, rng)
     shown = replace(
         bare,
         expected=expected,
         by_construction=bare.residual_df == 0,
         log_likelihood=fit.log_likelihood,
-        held_out=held_out(null, fit, halves, rng),
+        held_out=out,
+        held_out_reason=no_halves,
         profile=tuple(float(share) for share in fit.profile(table.sets)),
     )
     if not isinstance(fit, LatentFit):
         given = _given_margins(question, table)
-        smallest = None if given is None else smallest_detectable(given.standard_deviation, question.n)
-        return replace(shown, smallest_detectable=smallest)
+        if given is None:
+            return replace(shown, smallest_reason=_not_dealt(question))
+        return replace(shown, smallest_detectable=smallest_detectable(given.standard_deviation, question.n))
     influence = fit.influence(table) if expected > 0.0 else np.zeros(len(table.count))
     moments = with_expected(
         question, question.moments, expected, influence if index is None else influence[index], fit.exact
@@ -209,6 +213,7 @@ def _strata(question: Question) -> Measured:
         return Measured("strata", within.SENTENCE, 0, reason=reason, method=reason)
     moments = question.strata
     strata = strata_of(moments, question, question.stratum)
+    out, no_halves = strata_held_out(question, moments, question.stratum)
     fit = within.fit_strata(strata)
     k = strata.table.models
     df = fit.strata * (2**k - 1) - fit.parameters if strata.table.complete and k <= 62 else None
@@ -221,7 +226,8 @@ def _strata(question: Question) -> Measured:
             df,
             expected=fit.corrected,
             log_likelihood=fit.log_likelihood,
-            held_out=strata_held_out(question, moments, question.stratum),
+            held_out=out,
+            held_out_reason=no_halves,
             profile=tuple(float(share) for share in fit.profile),
         ),
         replaced,
@@ -253,17 +259,21 @@ def _given_margins(question: Question, table: Table) -> permutation.Permuted | N
     return permutation.permuted(round(question.moments.observed * question.n), failures, round(question.n))
 
 
+def _not_dealt(question: Question) -> str:
+    return CENSUS if question.census else ONLY_WHERE_DEALT
+
+
 def _permutation(question: Question, table: Table) -> Measured:
     k = table.models
     bare = Measured("permutation", permutation.SENTENCE, k, residual_df(table, k))
     found = _given_margins(question, table)
     if found is None:
-        reason = "failures are dealt out only where nobody is weighted or in a cluster and all models judged everyone"
-        reason = CENSUS if question.census else reason
+        reason = _not_dealt(question)
         return replace(bare, reason=reason, method=reason)
     independent = Independence().fit(table, question.rng("permutation"))
     profile = tuple(float(share) for share in independent.profile(table.sets))
-    shown = replace(bare, expected=found.expected, profile=profile)
+    given = "a law of numbers of failures that are given: it has no likelihood"
+    shown = replace(bare, expected=found.expected, profile=profile, log_likelihood_reason=given, held_out_reason=given)
     return replace(
         with_excess(shown, question.moments, census=False),
         p_value=found.p_value,
@@ -274,8 +284,16 @@ def _permutation(question: Question, table: Table) -> Measured:
 
 def _both_margins(question: Question, table: Table) -> Measured:
     k = table.models
+    given = "a law of tables whose margins are given: it has no likelihood"
     bare = Measured(
-        "both-margins", both_margins.SENTENCE, k, excess=undefined(FIXED), homogenization=undefined(FIXED), reason=FIXED
+        "both-margins",
+        both_margins.SENTENCE,
+        k,
+        excess=undefined(FIXED),
+        homogenization=undefined(FIXED),
+        reason=FIXED,
+        log_likelihood_reason=given,
+        held_out_reason=given,
     )
     if question.census:
         return replace(bare, method=CENSUS)
@@ -285,4 +303,5 @@ def _both_margins(question: Question, table: Table) -> Measured:
     method = found.method
     if found.observed is not None and found.expected is not None:
         method += f"; standard deviation {found.observed:.3g}, {found.expected:.3g} expected"
-    return replace(bare, p_value=found.p_value, method=method)
+    spread = "the test is of the spread over pairs, not of an excess"
+    return replace(bare, p_value=found.p_value, method=method, smallest_reason=spread)

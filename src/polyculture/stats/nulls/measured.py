@@ -102,6 +102,8 @@ class Measured:
         Whether it has as many parameters as patterns are free.
     reason : str
         Why nothing is known.
+    log_likelihood_reason, held_out_reason, smallest_reason : str
+        Why that number alone is not known; empty where it is, or where ``reason`` (for the last ``method``) says it.
     """
 
     name: str
@@ -119,6 +121,9 @@ class Measured:
     smallest_detectable: float | None = None
     by_construction: bool = False
     reason: str = ""
+    log_likelihood_reason: str = ""
+    held_out_reason: str = ""
+    smallest_reason: str = ""
 
     @property
     def rejected(self) -> bool | None:
@@ -191,4 +196,6 @@ def tested_by_interval(shown: Measured, moments: Moments) -> Measured:
     smallest = None
     if p is not None and low is not None and high is not None:
         smallest = smallest_detectable((high - low) / (2 * 1.959964), moments.n_effective)
-    return replace(shown, p_value=p, method=method, smallest_detectable=smallest)
+    return replace(
+        shown, p_value=p, method=method, smallest_detectable=smallest, smallest_reason=shown.excess.reason if p else ""
+    )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtrit
 
+from polyculture.stats._rounding import NO_VARIANCE, difference
 from polyculture.stats._rows import Floats, Rows, column_sums, covariance, row_sums, take
 from polyculture.stats.intervals import (
     FEWEST_CLUSTERS,
@@ -32,6 +33,9 @@ FEWEST_FREEDOM = 30
 ROUGH = "a few individuals whom many models fail make most of it: the interval is rough"
 _BLOCK_CELLS = 1 << 22
 _WIDEST = 600.0  # on a log scale: beyond, limits are those of the range anyway
+TOO_FEW_VARY = "fewer than two models fail some individuals but not all"
+NOTHING_IN_COMMON = "some two models judged nobody in common"
+NO_VARIATION = "the number of failing models does not vary"
 NO_PAIR = "no two models judged the same individuals and failed some of them but not all"
 
 
@@ -86,7 +90,7 @@ def _ranged(value: float, lowest: float, spread: _Spread, rows: Rows, note: str 
     if rows.clusters is not None and rows.clusters < FEWEST_CLUSTERS:
         return Estimated(value, reason=few_clusters(rows.clusters))
     up, down = 1.0 - value, value - lowest
-    if up <= 0 or down <= 0 or spread.variance <= 0.0:
+    if up <= 0 or down <= 0 or spread.variance <= NO_VARIANCE:
         return Estimated(value, reason="the data show no variation to make an interval of")
     half = min(spread.half((1.0 - lowest) / (up * down)), _WIDEST)
     ends = [lowest + (1.0 - lowest) / (1.0 + up / down * math.exp(side)) for side in (half, -half)]
@@ -113,7 +117,8 @@ def mean_phi(rows: Rows, cells: Cells, share: float = 1.0) -> Estimated:
     cells : Cells
         The four cells of every pair.
     share : float
-        Rows for each individual, where rows are a sample.
+        Rows for each individual that the cells hold: below 1 where the cells are of everyone, and the rows, which
+        show how individuals vary, are only some of them.
 
     Notes
     -----
@@ -126,7 +131,7 @@ def mean_phi(rows: Rows, cells: Cells, share: float = 1.0) -> Estimated:
     pairs = int(known.sum())
     if not pairs:
         return undefined(NO_PAIR)
-    value = float(values[known].sum() / pairs)
+    value = difference(float(values[values > 0].sum()), -float(values[values < 0].sum())) / pairs
     weights = np.where(known, rows.total_weight / share / np.where(known, cells.n, 1.0), 0.0)
     judged = column_sums(rows.weight, rows.judged)
     rate = column_sums(rows.weight, rows.failed) / np.where(judged > 0, judged, 1.0)
@@ -189,18 +194,18 @@ def effective_number(rows: Rows, cells: Cells, share: float = 1.0) -> Estimated:
     varying = np.flatnonzero(_varying(rows))
     k = len(varying)
     if k < 2:
-        return undefined("fewer than two models fail some individuals but not all")
+        return undefined(TOO_FEW_VARY)
     square = np.ix_(varying, varying)
     a, one, n = cells.both[square], (cells.both + cells.first)[square], cells.n[square]
     if np.any(n <= 0):
-        return undefined("some two models judged nobody in common")
+        return undefined(NOTHING_IN_COMMON)
     rate, other = one / n, one.T / n
     cross = a / n - rate * other
     own = np.diag(rate) * (1 - np.diag(rate))
     cross[np.diag_indices(k)] = own
     top, bottom = float(own.sum()), float(cross.sum())
     if bottom <= 0:
-        return undefined("the number of failing models does not vary")
+        return undefined(NO_VARIATION)
     value = k * top / bottom
     joint = co_failing(rows, share).individuals
     if joint < FEWEST_JOINT:
@@ -234,14 +239,14 @@ def _log_influence(rows: Rows, varying: np.ndarray, rate: Floats, cross: Floats,
     return np.asarray(by_model.sum(axis=1) / spread.sum() - pairs / cross.sum())
 
 
-def fleiss(rows: Rows, share: float = 1.0) -> Estimated:
+def fleiss(rows: Rows) -> Estimated:
     """Return Fleiss' kappa of failures: agreement of any two models on an individual, beyond the mean rate.
 
     Parameters
     ----------
-    rows, share
-        As in `mean_phi`. Individuals judged by one model are left out; each other counts alike, however many
-        models judged.
+    rows : Rows
+        A table of patterns; only how many models judged and failed an individual is used. Individuals judged by one
+        model are left out; each other counts alike, however many models judged.
     """
     m, t = (row_sums(x, np.ones(rows.judged.shape[1])) for x in (rows.judged, rows.failed))
     used = (m >= 2).astype(np.float64)
@@ -256,12 +261,12 @@ def fleiss(rows: Rows, share: float = 1.0) -> Estimated:
     expected = rate * rate + (1 - rate) ** 2
     if expected >= 1.0 - 1e-14:
         return undefined("the models fail nobody, or everybody")
-    value = (observed - expected) / (1 - expected)
+    value = difference(observed, expected) / (1 - expected)
     by_rate = (4 * rate - 2) * (t - rate * m) / judged
     influence = (agree - observed) / (1 - expected) - (1 - observed) / (1 - expected) ** 2 * by_rate
     scaled = used * influence * rows.total_weight / weight
     lowest = -min(rate, 1 - rate) / max(rate, 1 - rate)
-    return _ranged(value, lowest, _spread(rows, scaled, share), rows)
+    return _ranged(value, lowest, _spread(rows, scaled, 1.0), rows)
 
 
 def capa_of_all(rows: Rows, similarity: PairSimilarity, share: float = 1.0) -> Estimated:
@@ -286,7 +291,7 @@ def capa_of_all(rows: Rows, similarity: PairSimilarity, share: float = 1.0) -> E
     expected = float(similarity.expected[chosen].mean())
     if expected >= 1.0 - 1e-14:
         return undefined("all models are always right: agreement by chance alone is complete")
-    value = (float(similarity.observed[chosen].mean()) - expected) / (1 - expected)
+    value = difference(float(similarity.observed[chosen].mean()), expected) / (1 - expected)
     spread = _agreement_spread(rows, similarity.cells, chosen, share)
     ratio = _standard_errors(similarity, chosen)
     if rows.clusters is not None and rows.clusters < FEWEST_CLUSTERS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from polyculture.stats._rounding import differences
 from polyculture.stats._rows import Floats
 from polyculture.stats.similarity.cells import Cells
 
@@ -20,7 +21,9 @@ def kappa_of(observed: Floats, expected: Floats) -> Floats:
     """
     room = 1.0 - np.asarray(expected, dtype=np.float64)
     full = np.full(room.shape, np.nan)
-    return np.asarray(np.divide(observed - np.asarray(expected), room, out=full, where=room > 1e-14))
+    return np.asarray(
+        np.divide(differences(np.asarray(observed), np.asarray(expected)), room, out=full, where=room > 1e-14)
+    )
 
 
 def observed_and_expected(cells: Cells) -> tuple[Floats, Floats]:

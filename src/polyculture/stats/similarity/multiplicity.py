@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polyculture.stats._rows import Bools, Floats, Rows, column_sums, covariance, row_sums
+from polyculture.stats._rows import Bools, Floats, Rows, covariance, row_sums
 from polyculture.stats.intervals import (
     FEWEST_CLUSTERS,
     Estimated,
@@ -20,26 +20,25 @@ from polyculture.stats.intervals import (
     undefined,
 )
 from polyculture.stats.multiplicity import sidak_level
+from polyculture.stats.similarity.cells import Cells
 
 __all__ = ["Recourse", "ambiguity", "baseline_model", "discrepancy", "recourse", "share_of_individuals"]
 
 
-def baseline_model(rows: Rows) -> int | None:
+def baseline_model(cells: Cells) -> int | None:
     """Return the model of the lowest failure rate, the one with the lower index where they tie; None without any."""
-    judged = column_sums(rows.weight, rows.judged)
-    failed = column_sums(rows.weight, rows.failed)
+    judged, failed = np.diag(cells.n), np.diag(cells.both)
     if not np.any(judged > 0):
         return None
     rates = np.where(judged > 0, failed / np.where(judged > 0, judged, 1.0), np.inf)
     return int(np.argmin(rates))
 
 
-def share_of_individuals(
-    rows: Rows, events: Bools, base: Bools, *, level: float = 0.95, share: float = 1.0
-) -> Estimated:
+def share_of_individuals(rows: Rows, events: Bools, base: Bools, *, level: float = 0.95) -> Estimated:
     """Return the share of individuals with an event among ``base``, (P,) flags of rows.
 
-    Jeffreys; with weights of Kish's effective size, with clusters of Korn and Graubard's.
+    Jeffreys; with weights of the size of a plain sample in which the share varies as much, with clusters of
+    Korn and Graubard's.
     """
     weight = rows.weight * base
     total = float(weight.sum())
@@ -47,49 +46,72 @@ def share_of_individuals(
         return undefined("no such individual")
     value = min(1.0, float(weight @ (events & base)) / total)
     count = float(rows.count[base].sum())
-    squares = float((rows.weight_squared * base).sum())
-    size, method = total * total / squares, "Jeffreys"
+    size, method = count, "Jeffreys"
+    influence = base * (events - value) / (total / rows.total_weight)
+    variance = 0.0 if rows.plain else float(covariance(rows, influence)[0, 0]) / rows.total_weight**2
+    plain = value * (1 - value) / count
+    if rows.clusters is None and not rows.plain:
+        kish = count * float((rows.weight_squared * base).sum()) / total**2
+        size = count / max(variance / plain if plain > 0 and variance > 0 else kish, 1.0)
     if rows.clusters is not None:
         if rows.clusters < FEWEST_CLUSTERS:
             return Estimated(value, reason=few_clusters(rows.clusters))
-        influence = base * (events - value) / (total / rows.total_weight)
-        variance = float(covariance(rows, influence)[0, 0]) / rows.total_weight**2
-        plain = value * (1 - value) / count
         effect = variance / plain if plain > 0 and variance > 0 else count / rows.clusters
         size = effective_size(count, max(effect, 1e-12), rows.clusters, level)
         method = f"Jeffreys, Korn-Graubard effective size, {rows.clusters} clusters"
-    size /= share
     low, high = jeffreys_limits(value * size, size, level)
     return Estimated(value, float(low), float(high), method)
 
 
-def ambiguity(rows: Rows, baseline: int, share: float = 1.0) -> Estimated:
+def ambiguity(rows: Rows, baseline: int) -> Estimated:
     """Return the share of the individuals judged by ``baseline`` to whom some other model gives another outcome."""
     differs = ((rows.failed != rows.failed[:, [baseline]]) & rows.judged).any(axis=1)
-    return share_of_individuals(rows, differs, rows.judged[:, baseline], share=share)
+    return share_of_individuals(rows, differs, rows.judged[:, baseline])
 
 
-def discrepancy(rows: Rows, baseline: int, share: float = 1.0) -> tuple[Estimated, int | None]:
+def discrepancy(rows: Rows, cells: Cells, baseline: int) -> tuple[Estimated, int | None]:
     """Return the largest share of individuals to whom one other model gives another outcome, and that model.
 
-    The interval holds the largest of the models' Sidak-simultaneous limits.
+    Parameters
+    ----------
+    rows : Rows
+        The pattern table, for intervals where individuals have weights or come in clusters.
+    cells : Cells
+        The four cells of every pair.
+    baseline : int
+        h0, the model with which the others are compared.
+
+    Returns
+    -------
+    discrepancy : Estimated
+        The interval holds the largest of the models' Sidak-simultaneous limits.
+    model : int or None
+        The model that differs most, the first of them; None where no other judged the same individuals.
     """
-    others = [j for j in range(rows.judged.shape[1]) if j != baseline]
-    found: list[tuple[Estimated, int]] = []
-    for j in others:
-        base = rows.judged[:, baseline] & rows.judged[:, j]
-        differs = rows.failed[:, baseline] != rows.failed[:, j]
-        one = share_of_individuals(rows, differs, base, level=sidak_level(len(others)), share=share)
-        if one.value is not None:
-            found.append((one, j))
-    if not found:
+    n = cells.n[baseline]
+    others = np.flatnonzero((n > 0) & (np.arange(len(n)) != baseline))
+    if not len(others):
         return undefined("no other model judged the same individuals"), None
-    worst, model = max(found, key=lambda item: (item[0].value or 0.0, -item[1]))
-    limits = [(one.low, one.high) for one, _ in found if one.low is not None and one.high is not None]
-    if not limits:
-        return worst, model
-    low, high = max(low for low, _ in limits), max(high for _, high in limits)
-    return Estimated(worst.value, low, high, f"{worst.method}, simultaneous over {len(found)} models"), model
+    differing = (cells.first + cells.second)[baseline, others]
+    model = int(others[np.argmax(differing / n[others])])
+    level = sidak_level(int((np.arange(len(n)) != baseline).sum()))
+    if rows.plain:
+        worst = Estimated(float((differing / n[others]).max()), None, None, "Jeffreys")
+        lows, highs = jeffreys_limits(differing, n[others], level)
+        low, high = float(lows.max()), float(highs.max())
+    else:
+        found = {j: _differing(rows, baseline, j, level) for j in others.tolist()}
+        worst = found[model]
+        if worst.low is None or worst.high is None:
+            return worst, model
+        low = max(one.low for one in found.values() if one.low is not None)
+        high = max(one.high for one in found.values() if one.high is not None)
+    return Estimated(worst.value, low, high, f"{worst.method}, simultaneous over {len(others)} models"), model
+
+
+def _differing(rows: Rows, baseline: int, other: int, level: float) -> Estimated:
+    base = rows.judged[:, baseline] & rows.judged[:, other]
+    return share_of_individuals(rows, rows.failed[:, baseline] != rows.failed[:, other], base, level=level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +124,7 @@ class Recourse:
     observed: tuple[Estimated, ...]
 
 
-def recourse(rows: Rows, wanted: Bools, share: float = 1.0, most: int = 21) -> Recourse:
+def recourse(rows: Rows, wanted: Bools, most: int = 21) -> Recourse:
     """Return how recourse is distributed.
 
     Parameters
@@ -111,8 +133,6 @@ def recourse(rows: Rows, wanted: Bools, share: float = 1.0, most: int = 21) -> R
         The pattern table.
     wanted : (P, k) bool
         Which models give the wanted outcome; within ``rows.judged``.
-    share : float
-        Rows for each individual, where rows are a sample.
     most : int
         Where there are more different shares than this, they are put into tenths.
 
@@ -137,5 +157,5 @@ def recourse(rows: Rows, wanted: Bools, share: float = 1.0, most: int = 21) -> R
         low,
         high,
         np.array([float(rows.count[flag].sum()) for flag in flags]),
-        tuple(share_of_individuals(rows, flag, everyone, share=share) for flag in flags),
+        tuple(share_of_individuals(rows, flag, everyone) for flag in flags),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from polyculture.stats._rounding import differences
 from polyculture.stats._rows import Floats
 from polyculture.stats.similarity.cells import Cells
 
@@ -26,7 +27,7 @@ def phi(cells: Cells) -> Floats:
     p = cells.shares()
     f, g = p.both + p.first, p.both + p.second
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = (p.both - f * g) / np.sqrt(f * (1 - f) * g * (1 - g))
+        value = differences(p.both, f * g) / np.sqrt(f * (1 - f) * g * (1 - g))
     return np.asarray(np.where(_constant(cells), np.nan, np.clip(value, -1.0, 1.0)))
 
 

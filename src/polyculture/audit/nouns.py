@@ -1,0 +1,67 @@
+"""Texts of statistics in the words of the data: what is called an individual below is a review, or an applicant, here.
+
+``stats`` knows no data, so its methods and reasons speak of individuals; the records of an audit do not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from polyculture.audit.records import GapRecord, Record
+from polyculture.audit.words import in_words_of
+
+if TYPE_CHECKING:
+    from polyculture.audit.records import AuditRecord
+
+_TEXTS = ("method", "reason", "sentence", "note")
+# The headline and the notes have their noun; pairs get theirs where they are made, since there may be very many.
+_DONE = frozenset({"headline", "notes", "noun", "provenance", "pairs", "patterns"})
+
+
+def with_noun(audit: AuditRecord) -> AuditRecord:
+    """Return an audit whose methods, reasons and sentences call individuals what they are.
+
+    Parameters
+    ----------
+    audit : AuditRecord
+        With its noun.
+
+    Returns
+    -------
+    AuditRecord
+        The same where the noun is "individuals".
+    """
+    if audit.noun == "individuals":
+        return audit
+    changes = {
+        field.name: changed
+        for field in msgspec.structs.fields(audit)
+        if field.name not in _DONE
+        and (changed := _told(field.name, value := getattr(audit, field.name), audit.noun)) is not value
+    }
+    return msgspec.structs.replace(audit, **changes)
+
+
+def _told(name: str, value: Any, noun: str) -> Any:
+    """Return a value of a record with the noun, the very same one where nothing changes."""
+    if isinstance(value, str):
+        return in_words_of(value, noun) if name.endswith(_TEXTS) else value
+    if isinstance(value, tuple):
+        told = tuple(_told(name, one, noun) for one in value)
+        return value if all(one is other for one, other in zip(told, value, strict=True)) else told
+    return _record(value, noun) if isinstance(value, Record) else value
+
+
+def _record(record: Record, noun: str) -> Record:
+    changes = {}
+    for field in record.__struct_fields__:
+        value = getattr(record, field)
+        # Gaps name groups in their reasons, and a group may be called "individual".
+        if isinstance(record, GapRecord) and not isinstance(value, str):
+            continue
+        told = _told(field, value, noun)
+        if told is not value:
+            changes[field] = told
+    return msgspec.structs.replace(record, **changes) if changes else record

@@ -1,0 +1,155 @@
+"""Kinds of decision-makers for the report and the terminal: what is shown of them, in words and as charts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from polyculture.audit.kinds_records import DifferenceOfDifferences, KindRecord, KindsRecord
+from polyculture.audit.records import AuditRecord, GroupRecord, Outcome
+from polyculture.report import words
+from polyculture.report.charts import Chart, interval_row
+from polyculture.report.plots import interval_rows
+from polyculture.report.vega import POINTS_LABEL
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from polyculture.report.terminal import Screen
+
+__all__ = ["GroupRow", "compared_words", "excess_chart", "group_rows", "kind_tables", "kinds_verdict", "show_kinds"]
+
+LEVEL = 0.05
+
+
+class GroupRow(NamedTuple):
+    """One group under one kind."""
+
+    group: GroupRecord
+    kind: str
+    outcome: Outcome
+
+
+def kinds_verdict(record: KindsRecord) -> str:
+    """Return how many differences of differences leave none out, in one sentence; empty without any."""
+    tested = [one for one in record.differences if one.p_adjusted is not None]
+    if not tested:
+        return ""
+    found = [one for one in tested if one.p_adjusted is not None and one.p_adjusted < LEVEL]
+    text = words.plural(len(tested), "difference")
+    if not found:
+        return f"Of {text} between kinds in what groups mean to them, none is seen (5 %, corrected)."
+    told = "; ".join(_told(one) for one in found[:3])
+    more = f"; and {len(found) - 3} more" if len(found) > 3 else ""
+    return f"Of {text} between kinds in what groups mean to them, {len(found)} are seen (5 %, corrected): {told}{more}."
+
+
+def _told(one: DifferenceOfDifferences) -> str:
+    return f"{one.outcome}, {compared_words(one)}, {words.statistic(one.excess_difference, 'points')}"
+
+
+def compared_words(one: DifferenceOfDifferences) -> str:
+    """Return what is held against what: groups, and kinds."""
+    first, second = (words.by_words(by) for by in one.groups)
+    kinds = " against ".join(words.shown(kind) for kind in one.kinds)
+    return f"{first} against {second} under {kinds}"
+
+
+def group_rows(record: KindsRecord) -> dict[str, list[GroupRow]]:
+    """Return the groups of single columns under every kind, by column and group; those too small are left out."""
+    found: dict[str, list[GroupRow]] = {}
+    for kind in record.kinds:
+        for group in kind.groups:
+            if len(group.by) == 1 and group.systemic_failure is not None:
+                column = next(iter(group.by))
+                found.setdefault(column, []).append(GroupRow(group, kind.name, group.systemic_failure))
+    for rows in found.values():
+        order = list(dict.fromkeys(words.by_words(row.group.by) for row in rows))
+        rows.sort(key=lambda row: order.index(words.by_words(row.group.by)))
+    return found
+
+
+def excess_chart(rows: list[GroupRow], outcome: str = "systemic_failure") -> Chart:
+    """Return the excess of an outcome by group and kind, each against the group's own rates of that kind."""
+    # The axis says points, and on a phone there is no room to say it again.
+    drawn = [
+        _without_unit(
+            interval_row(
+                index,
+                f"{words.by_words(row.group.by)} · {words.shown(row.kind)}",
+                getattr(row.group, outcome).difference,
+                "points",
+                kind_of_decision_maker=row.kind,
+            )
+        )
+        for index, row in enumerate(rows)
+    ]
+    title = f"excess of {outcome.replace('_', ' ')} over independence, in points"
+    return Chart(
+        interval_rows(drawn, "wide", title=title, label=POINTS_LABEL),
+        interval_rows(drawn, "compact", title="excess, in points", label=POINTS_LABEL),
+        drawn,
+    )
+
+
+def _without_unit(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, **{name: row[name].replace(" points", "") for name in ("text", "interval", "both")}}
+
+
+def show_kinds(record: AuditRecord, screen: Screen) -> None:
+    """Print kinds side by side."""
+    if record.kinds is None:
+        return
+    screen.paragraph(record.kinds.sentence)
+    screen.blank()
+    for table in kind_tables(record, screen):
+        screen.show(table)
+    if verdict := kinds_verdict(record.kinds):
+        screen.paragraph(verdict)
+    for note in record.kinds.notes:
+        screen.paragraph(f"- {note}")
+    screen.blank()
+
+
+def kind_tables(record: AuditRecord, screen: Screen) -> Iterator[Table]:
+    """Yield the tables of a terminal: kinds, the excess by group, the differences of differences."""
+    kinds = record.kinds
+    if kinds is None or kinds.reason:
+        return
+    table = screen.table(
+        "Kinds of decision-makers", "kind", "members", "failed by all", "expected", "excess", "ratio (H)"
+    )
+    for kind in kinds.kinds:
+        screen.row(table, kind.name, str(len(kind.models)), *_headline(kind))
+    yield table
+    for column, rows in group_rows(kinds).items():
+        table = screen.table(f"Excess by {column} and kind, points", "group", "kind", "failed by all", "either extreme")
+        for row in rows:
+            same = row.group.homogeneous_outcomes
+            ends = [row.outcome.difference, *([same.difference] if same is not None else [])]
+            cells = [words.statistic(one, "points", with_interval=not screen.narrow) for one in ends]
+            screen.row(table, words.by_words(row.group.by), row.kind, *(_bare(cell) for cell in cells))
+        yield table
+    if kinds.differences:
+        table = screen.table(
+            "Groups further apart under one kind, points", "compared", "outcome", "difference", "p corr."
+        )
+        for one in kinds.differences:
+            number = words.statistic(one.excess_difference, "points", with_interval=not screen.narrow)
+            screen.row(table, compared_words(one), one.outcome, _bare(number), words.p_value(one.p_adjusted))
+        yield table
+
+
+def _headline(kind: KindRecord) -> list[str]:
+    outcome = kind.systemic_failure
+    return [
+        _bare(words.number(outcome.observed)),
+        words.expected(outcome.expected, outcome.log10_expected),
+        _bare(words.number(outcome.difference, "points")),
+        _bare(words.number(outcome.ratio, "ratio")),
+    ]
+
+
+def _bare(text: str) -> str:
+    """Return a cell without its reason or unit: the title has the unit, reasons stand in the report."""
+    return "undefined" if text.startswith("undefined") else text.replace(" points", "")

@@ -1,0 +1,9 @@
+"""Published analyses done again: what a paper reports beside what we find, claim by claim.
+
+What papers report stands in ``claims``; here audits are made and held against it.
+"""
+
+from polyculture.reproductions.result import Reproduction
+from polyculture.reproductions.run import NAMES, reproduce
+
+__all__ = ["NAMES", "Reproduction", "reproduce"]
