@@ -120,6 +120,8 @@ def test_the_reference_names_every_option() -> None:
         "failed_by_all",
         "dry_run",
         "quiet",
+        "match",
+        "repeat",
     ]
     for word in words:
         assert f"`--{word.replace('_', '-')}" in text, word

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from polyculture import datasets
     from polyculture.api import audit, read
     from polyculture.checks import Check, check
+    from polyculture.comparison import Comparison, compare
     from polyculture.outcomes import Mapping, Outcomes
     from polyculture.panels import panel
     from polyculture.portfolios import Portfolio, portfolio
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Audit",
     "Check",
+    "Comparison",
     "Mapping",
     "Outcomes",
     "Portfolio",
@@ -42,6 +44,7 @@ __all__ = [
     "__version__",
     "audit",
     "check",
+    "compare",
     "datasets",
     "errors",
     "panel",
@@ -54,6 +57,7 @@ __all__ = [
 _WHERE = {
     "Audit": "polyculture.results",
     "Check": "polyculture.checks",
+    "Comparison": "polyculture.comparison",
     "Mapping": "polyculture.outcomes",
     "Outcomes": "polyculture.outcomes",
     "Portfolio": "polyculture.portfolios",
@@ -62,6 +66,7 @@ _WHERE = {
     "Tally": "polyculture.tally",
     "audit": "polyculture.api",
     "check": "polyculture.checks",
+    "compare": "polyculture.comparison",
     "panel": "polyculture.panels",
     "portfolio": "polyculture.portfolios",
     "read": "polyculture.api",

@@ -111,8 +111,8 @@ def read(
     """
     from polyculture.mapfile import read_map
 
-    given: dict[str, Any] = {**(read_map(map) if map is not None else {}), **_known(mapping)}
-    table = _table(source, encoding, progress)
+    given: dict[str, Any] = {**(read_map(map) if map is not None else {}), **known_options(mapping)}
+    table = opened_table(source, encoding, progress)
     if table is None:
         return SourcedOutcomes(source, Mapping(**given), kind=native_kind(source))  # type: ignore[arg-type]
     names = [one.name for one in table.inputs]
@@ -130,7 +130,7 @@ def read(
         )
 
 
-def _known(mapping: TypeMapping[str, Any]) -> TypeMapping[str, Any]:
+def known_options(mapping: TypeMapping[str, Any]) -> TypeMapping[str, Any]:
     """Refuse a keyword that is no field of Mapping, naming the nearest."""
     fields = MappingOptions.__annotations__
     for name in mapping:
@@ -142,7 +142,7 @@ def _known(mapping: TypeMapping[str, Any]) -> TypeMapping[str, Any]:
     return mapping
 
 
-def _table(source: Any, encoding: str | None, progress: Progress | None) -> Table | None:
+def opened_table(source: Any, encoding: str | None, progress: Progress | None) -> Table | None:
     """Open what has to be opened; None for a frame, which is there already."""
     from polyculture.readers import Table, open_sources
 
@@ -203,7 +203,7 @@ def _as_outcomes(
         return read(source, map=map, encoding=encoding, progress=progress, **mapping)
     if map is not None or encoding is not None:
         raise UsageError("Outcomes say already what their columns mean.", hint="Give map= and encoding= to read().")
-    return replace(source, mapping=replace(source.mapping, **_known(mapping))) if mapping else source
+    return replace(source, mapping=replace(source.mapping, **known_options(mapping))) if mapping else source
 
 
 def audit(

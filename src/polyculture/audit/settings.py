@@ -32,6 +32,7 @@ _QUESTIONS = (
     "portfolio",
     "appeals",
     "slices",
+    "change",
 )
 
 CENSUS = "census: no sampling uncertainty"
