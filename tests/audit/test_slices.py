@@ -84,7 +84,7 @@ def test_hatecheck_shows_the_targets_that_all_tools_fail(hatecheck):
         one = seen[target].systemic_failure
         assert one.value - 1.5 * (one.value - one.low) < rate < one.value + 1.5 * (one.high - one.value), target
     assert not set(seen) & {"women", "gay people"}
-    assert list(seen)[:3] == ["trans people", "Muslims", "disabled people"]
+    assert set(list(seen)[:3]) == {"trans people", "Muslims", "disabled people"}
 
 
 def test_hatecheck_shows_them_by_excess_too(hatecheck):
@@ -92,7 +92,9 @@ def test_hatecheck_shows_them_by_excess_too(hatecheck):
     for seed in (0, 1):
         found = pc.slices(hatecheck, "all", seed=seed, **mapping).record
         confirmed = [one.conditions for one in found.slices if one.confirmed]
-        assert confirmed == [(f"target_ident = {one}",) for one in ("trans people", "Muslims", "disabled people")]
+        assert {f"target_ident = {one}" for one in ("trans people", "Muslims", "disabled people")} == {
+            text for conditions in confirmed for text in conditions
+        }
         assert "clusters" in found.method
         assert set(found.columns) == {"functionality", "label_gold", "target_ident", "direction"}
 

@@ -23,7 +23,7 @@ from polyculture.errors import UsageError
 from polyculture.stats.halves import half_counts
 from polyculture.stats.multiplicity import holm
 from polyculture.stats.slices.contrast import Tested, excess_contrast, failure_contrast, z_score
-from polyculture.stats.slices.search import Measure, best_slice, cell_sums, members_of
+from polyculture.stats.slices.search import Measure, Space, best_slice, cell_sums, members_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from polyculture.tally.by_columns import RowsByColumns
 
     Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
 
 MEASURES = ("excess", "systemic-failure")
 MOST_SLICES = 10
@@ -43,6 +44,7 @@ MOST_ROUNDS = 20
 LEVEL = 0.05
 _WORTH_TESTING = 2.5  # standard errors above the others on the searched half; thousands are looked at
 _WORTH_A_CONDITION = 1.645
+_WORTH_LOOKING_INSIDE = 3.5  # of the best of all slices inside
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +172,10 @@ def _search(half: Half, cells: Cells, *, measure: str, least: int) -> tuple[list
         looked_at, exhaustive = max(looked_at, best.looked_at), exhaustive and best.exhaustive
         before = gone[cells.cell]
         conditions = _simplified(half, cells, best.conditions, before, excess=excess)
+        there = ~gone
+        conditions = _refined(
+            half, cells, conditions, (sums * there[:, None], sizes * there), wanted=wanted, least=least
+        )
         own = members_of(cells.space, conditions)
         inside, outside = _apart(half, own[cells.cell], before)
         if z_score(inside, outside, excess=excess) < _WORTH_TESTING:
@@ -203,6 +209,36 @@ def _simplified(
         if scores[weakest] >= _WORTH_A_CONDITION:
             break
         conditions = tuple(one for place, one in enumerate(conditions) if place != weakest)
+    return conditions
+
+
+def _refined(
+    half: Half,
+    cells: Cells,
+    conditions: tuple[int, ...],
+    left: tuple[Floats, Floats],
+    *,
+    wanted: Measure,
+    least: int,
+) -> tuple[int, ...]:
+    """Look inside a slice for one that stands out from the rest of it: a broad slice must not hide it."""
+    sums, sizes = left
+    while len(conditions) < cells.space.depth:
+        own = members_of(cells.space, conditions) & (sizes > 0)
+        used = np.isin(cells.space.column, cells.space.column[list(conditions)])
+        free = np.flatnonzero(~used)
+        if not len(free):
+            break
+        space = Space(cells.space.members[free], cells.space.column[free], cells.space.depth - len(conditions))
+        inner = best_slice(space, sums * own[:, None], sizes * own, wanted, least)
+        if inner is None:
+            break
+        narrower = tuple(sorted((*conditions, *(int(free[one]) for one in inner.conditions))))
+        inside = members_of(cells.space, narrower) & own
+        rest = half.moments((own & ~inside)[cells.cell])
+        if z_score(half.moments(inside[cells.cell]), rest, excess=wanted.excess) < _WORTH_LOOKING_INSIDE:
+            break
+        conditions = narrower
     return conditions
 
 
