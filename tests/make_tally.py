@@ -4,13 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping as TypeMapping
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from polyculture.audit import Provenance
 from polyculture.outcomes import Mapping, Outcomes
 from polyculture.tally import Tally
+
+PROVENANCE = Provenance(
+    inputs=(),
+    rows_read=0,
+    rows_used=0,
+    left_out={},
+    failure_rule="failed",
+    no_answer="failed",
+    min_judged=2,
+    min_cell=30,
+    version="0",
+    command="test",
+    seed=0,
+)
 
 
 def outcomes_from_matrix(
@@ -47,6 +63,6 @@ def outcomes_from_matrix(
     return Outcomes(pl.DataFrame(table), Mapping(**{**roles, **mapping}))
 
 
-def tally_from_matrix(failed: Any, judged: Any = None, **options: Any) -> Tally:
+def tally_from_matrix(failed: Any, judged: Any = None, *, with_labels: bool = False, **options: Any) -> Tally:
     """Return the Tally of an (N, k) failure matrix; options as in ``outcomes_from_matrix``."""
-    return Tally.of(outcomes_from_matrix(failed, judged, **options))
+    return Tally.of(replace(outcomes_from_matrix(failed, judged, **options), with_labels=with_labels))

@@ -15,7 +15,7 @@ import tempfile
 from difflib import get_close_matches
 from pathlib import Path
 
-from test_docs import _BLOCK, _WIDTH, PAGES, commands
+from test_docs import _BLOCK, _WIDTH, DATA, PAGES, commands
 
 
 def shown_again(expected: str, got: str) -> str:
@@ -68,6 +68,8 @@ def refresh(page: Path) -> str:
     result, end = "", 0
     for block in _BLOCK.finditer(text):
         body, kind = block["text"], block["kind"]
+        if block["data"] and not (DATA / block["data"]).exists():
+            continue
         if block["file"]:
             Path(block["file"]).write_text(body, encoding="utf-8")
         elif kind == "console":
@@ -83,7 +85,8 @@ def refresh(page: Path) -> str:
 
 def main() -> None:
     """Refresh all pages."""
-    os.environ |= {"COLUMNS": _WIDTH, "NO_COLOR": "1", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    os.environ |= {"COLUMNS": _WIDTH, "NO_COLOR": "1", "POLYCULTURE_DATA": str(DATA)}
+    os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     for page in PAGES:
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             new = refresh(page)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.errors import OutputError
-from polyculture.files import atomic_write
+from polyculture.files import atomic_write, text_and_file
 
 
 def test_a_new_file_is_whole_and_readable_by_others(tmp_path: Path) -> None:
@@ -118,3 +118,11 @@ def closed_folder() -> Iterator[Path]:
 def test_a_folder_without_permission_is_told(closed_folder: Path, as_nobody: None) -> None:
     with pytest.raises(OutputError, match="may not write"):
         atomic_write(closed_folder / "out", b"")
+
+
+def test_text_is_returned_and_written_where_a_path_is_given(tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    assert text_and_file("é".encode(), path) == "é"
+    assert path.read_bytes() == "é".encode()
+    assert text_and_file(b"x", None) == "x"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out.json"]

@@ -26,6 +26,7 @@ def imported_after(code: str) -> set[str]:
         ["--version"],
         ["audit", "--help"],
         ["tally", "--help"],
+        ["compare", "--help"],
         ["schema", "--help"],
         ["check", "--help"],
         ["reproduce", "--help"],

@@ -27,8 +27,10 @@ FINE, WRONG_INPUT, INTERNAL, INTERRUPTED, BROKEN_PIPE = 0, 2, 70, 130, 141
 
 _COMMANDS = {  # name -> what follows it, what it does
     "audit": ("SOURCE... [OPTIONS]", "Audit the outcomes of several models on the same individuals."),
+    "compare": ("BEFORE AFTER [OPTIONS]", "Say what changed between snapshots, and whom improvements reached."),
     "tally": ("SOURCE... -o FILE [OPTIONS]", "Count outcomes once and save the small tables that an audit needs."),
     "panel": ("SOURCE... [OPTIONS]", "Say how many independent votes several models, or judges, are worth."),
+    "portfolio": ("SOURCE... [OPTIONS]", "Choose among models: whom would they fail together, held out."),
     "check": (
         "FILE --limits LIMITS.toml [OPTIONS]",
         "Hold a result against limits; exit status 1 where one is broken.",

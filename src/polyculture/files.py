@@ -10,7 +10,7 @@ from pathlib import Path
 
 from polyculture.errors import OutputError
 
-__all__ = ["FORMULA", "atomic_write", "mode_of_new", "output_error"]
+__all__ = ["FORMULA", "atomic_write", "mode_of_new", "output_error", "text_and_file"]
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """A spreadsheet may take a cell that begins so for a formula; CSV files put an apostrophe before it."""
@@ -104,3 +104,16 @@ def mode_of_new(wanted: int) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return wanted & ~mask
+
+
+def text_and_file(data: bytes, path: str | os.PathLike[str] | None) -> str:
+    """Return text in UTF-8, and write it to ``path`` where one is given.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written.
+    """
+    if path is not None:
+        atomic_write(path, data)
+    return data.decode()

@@ -37,8 +37,12 @@ MAPPING_KEYS: dict[str, tuple[type, ...]] = {
     "min_judged": (int,),
     "positive": (str,),
     "max_groups": (int,),
+    "options": (str, int),
 }
-_ELSEWHERE = ("encoding", "noun", "seed", "census", "correction", "min_cell", "json", "html", "tables", "failed_by_all")
+_ELSEWHERE = (
+    *("encoding", "noun", "seed", "census", "correction", "min_cell", "components"),
+    *("json", "html", "tables", "failed_by_all"),
+)
 _LISTS = ("models", "by", "pending", "no_answer_values")
 _WORDS = {str: "text", bool: "true or false", int: "a whole number", list: "a list of texts"}
 

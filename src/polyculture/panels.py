@@ -49,13 +49,10 @@ class Panel:
         OutputError
             If the file cannot be written.
         """
-        from polyculture.files import atomic_write
+        from polyculture.files import text_and_file
         from polyculture.report.json import record_json
 
-        content = record_json(self.record)
-        if path is not None:
-            atomic_write(path, content)
-        return content.decode()
+        return text_and_file(record_json(self.record), path)
 
 
 def panel(

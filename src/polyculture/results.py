@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from polyculture.audit.records import (
         AuditRecord,
         CollectionRecord,
+        ComponentsRecord,
         GapRecord,
         GroupHomogenization,
         GroupRecord,
@@ -243,6 +244,11 @@ class Audit:
         return self.record.panel
 
     @property
+    def components(self) -> ComponentsRecord | None:
+        """What goes with the likeness of models; None without a table of components."""
+        return self.record.components
+
+    @property
     def kinds(self) -> KindsRecord | None:
         """Kinds of decision-makers side by side; None where none were named."""
         return self.record.kinds
@@ -360,13 +366,10 @@ class Audit:
         OutputError
             If the file cannot be written.
         """
-        from polyculture.files import atomic_write
+        from polyculture.files import text_and_file
         from polyculture.report.json import to_json
 
-        content = to_json(self.record)
-        if path is not None:
-            atomic_write(path, content)
-        return content.decode()
+        return text_and_file(to_json(self.record), path)
 
     def tables(self, directory: str | PathLike[str]) -> Path:
         """Write every table as CSV, with a dictionary of the columns, and return the folder.

@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from polyculture.audit import AuditRecord, Provenance, run
+from make_tally import PROVENANCE, tally_from_matrix
+from polyculture.audit import AuditRecord, run
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # tests/make_tally.py
-
-from make_tally import tally_from_matrix
-
-PROVENANCE = Provenance(
-    inputs=(),
-    rows_read=0,
-    rows_used=0,
-    left_out={},
-    failure_rule="failed",
-    no_answer="failed",
-    min_judged=2,
-    min_cell=30,
-    version="0",
-    command="test",
-    seed=0,
-)
-RUN_OPTIONS = ("seed", "min_cell", "census", "correction", "noun", "null_models", "kinds")
+RUN_OPTIONS = ("seed", "min_cell", "census", "correction", "noun", "null_models", "component_table", "kinds")
 
 
 def audit_tally(tally: Any, **options: Any) -> AuditRecord:

@@ -11,6 +11,7 @@ import pytest
 from msgspec import UNSET
 
 from polyculture.audit import records
+from polyculture.audit.component_table import ComponentTable
 from polyculture.audit.records import AuditRecord, Record
 from polyculture.report.html import html
 
@@ -130,8 +131,23 @@ def _nobody(rng: np.random.Generator) -> dict[str, Any]:
     return {"failed": random_failures(rng, 8), "judged": np.tile(np.eye(4, dtype=bool), (2, 1))}
 
 
+def _components(rng: np.random.Generator) -> dict[str, Any]:
+    """Components of every kind, with conditions that hold and that do not."""
+    kinds = (("x", 3), ("y", 2.5), ("x", None), ("z", 100))
+    rows = {f"m{j}": {"vendor": kinds[j % 4][0], "size": kinds[j % 4][1], "own": f"o{j}"} for j in range(12)}
+    return {"failed": random_failures(rng, k=12), "component_table": ComponentTable("the table", rows)}
+
+
+def _few_components(rng: np.random.Generator) -> dict[str, Any]:
+    rows = {f"m{j}": {"vendor": "x", "size": j} for j in range(3)}
+    failed = random_failures(rng)
+    failed[:, 0] = False
+    return {"failed": failed, "component_table": ComponentTable("the table", rows)}
+
+
 CASES: list[Callable[[np.random.Generator], dict[str, Any]]] = [
     *(_plain, _three_groups, _one_group, _census, _weighted, _few_clusters, _unequal_sets),
+    *(_components, _few_components),
     *(_perfect_model, _all_perfect, _one_model, _strangers, _nobody),
 ]
 

@@ -5,21 +5,8 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from polyculture.audit import Provenance, frames, tables
-
-PROVENANCE = Provenance(
-    inputs=(),
-    rows_read=0,
-    rows_used=0,
-    left_out={},
-    failure_rule="failed",
-    no_answer="failed",
-    min_judged=2,
-    min_cell=30,
-    version="0",
-    command="test",
-    seed=0,
-)
+from make_tally import PROVENANCE
+from polyculture.audit import frames, tables
 
 
 def population(n=900, k=4, seed=0):

@@ -234,6 +234,8 @@ def unequal_sets() -> AuditRecord:
     )
 
 
+from component_samples import with_components  # noqa: E402 - it is made of the samples above
+
 ALL = {
     "waimai": waimai,
     "with_groups": with_groups,
@@ -242,4 +244,5 @@ ALL = {
     "many_models": many_models,
     "zero_events": zero_events,
     "unequal_sets": unequal_sets,
+    "components": with_components,
 }

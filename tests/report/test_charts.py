@@ -11,6 +11,7 @@ import sample_records as samples
 from polyculture.audit.records import undefined
 from polyculture.report import charts, heatmap, vega
 from polyculture.report.charts import Chart
+from polyculture.report.components import components_chart
 
 
 def every_chart() -> Iterator[tuple[str, Chart]]:
@@ -26,6 +27,10 @@ def every_chart() -> Iterator[tuple[str, Chart]]:
             yield f"{name}-groups", groups
         for index, gap in enumerate(record.gaps):
             yield f"{name}-gaps-{index}", charts.gaps_chart(gap)
+        if record.components is not None:
+            drawn = components_chart(record.components.components)
+            assert drawn is not None
+            yield f"{name}-components", drawn
 
 
 CHARTS = dict(every_chart())

@@ -14,9 +14,11 @@ from msgspec import UNSET
 from polyculture.audit.records import (
     AuditRecord,
     CollectionRecord,
+    ComponentsRecord,
     GroupRecord,
     Outcome,
     Record,
+    SlicesRecord,
     Statistic,
     SuspectKeysRecord,
 )
@@ -111,7 +113,8 @@ def tables(audit: AuditRecord) -> dict[str, list[Row]]:
         The tables that hold something: models, profile, outcomes, patterns, groups (headline figures only),
         group_outcomes, group_contrasts, group_models, group_profiles, group_homogenization, gaps, model_gaps,
         pairs, collection, recourse, near_duplicates, tree, panel, panel_members, suspect_keys, suspect_key_items,
-        nulls, kinds and their tables, judged_too_little, notes.
+        slices, slice_parents, components, component_summary, component_regression, component_shares,
+        component_families, component_what_if, nulls, kinds and their tables, judged_too_little, notes.
     """
     from polyculture.audit.kind_frames import kind_tables  # which is made of the functions here
 
@@ -130,6 +133,9 @@ def tables(audit: AuditRecord) -> dict[str, list[Row]]:
         "panel_members": [] if audit.panel is None else [flatten(member) for member in audit.panel.members],
         "suspect_keys": [] if audit.suspect_keys is None else [flatten(audit.suspect_keys)],
         "suspect_key_items": [] if audit.suspect_keys is None else [flatten(i) for i in audit.suspect_keys.items],
+        "slices": [] if audit.slices is None else slice_rows(audit.slices),
+        "slice_parents": [] if audit.slices is None else _slice_parents(audit.slices),
+        **_component_tables(audit.components),
         "nulls": [flatten(null) for null in audit.nulls],
         **kind_tables(audit.kinds),
         "judged_too_little": [
@@ -148,6 +154,43 @@ def _collection_tables(collection: CollectionRecord | None) -> dict[str, list[Ro
         "recourse": [flatten(row) for row in collection.recourse],
         "near_duplicates": [flatten(pair) for pair in collection.near_duplicates],
         "tree": [flatten(merge) for merge in collection.merges],
+    }
+
+
+def slice_rows(found: SlicesRecord) -> list[Row]:
+    """Return a row a slice, numbered from 1, with what was searched for."""
+    return [
+        {"slice": number, "measure": found.measure, **flatten(one)} for number, one in enumerate(found.slices, start=1)
+    ]
+
+
+def _slice_parents(found: SlicesRecord) -> list[Row]:
+    return [
+        {"slice": number, **flatten(parent)}
+        for number, one in enumerate(found.slices, start=1)
+        for parent in one.parents
+    ]
+
+
+def _component_tables(found: ComponentsRecord | None) -> dict[str, list[Row]]:
+    if found is None:
+        return {}
+    families = [
+        {
+            **flatten(family, leave_out=("models", "systemic_failure")),
+            "models": _SEPARATOR.join(family.models),
+            **flatten(family.systemic_failure),
+        }
+        for family in found.families
+    ]
+    shares = [flatten(share) for share in found.shares.shares]
+    return {
+        "components": [flatten(one) for one in found.components],
+        "component_summary": [flatten(found)],
+        "component_regression": [flatten(term) for term in found.regression.terms],
+        "component_shares": shares,
+        "component_families": families,
+        "component_what_if": [flatten(one) for one in found.what_if],
     }
 
 

@@ -8,6 +8,16 @@ from __future__ import annotations
 
 import msgspec
 
+from polyculture.audit.components_records import (
+    ComponentRecord,
+    ComponentsRecord,
+    FamilyRecord,
+    RegressionRecord,
+    RegressionTerm,
+    ShareRecord,
+    SharesRecord,
+    WhatIfRecord,
+)
 from polyculture.audit.kinds_records import (
     DifferenceOfDifferences,
     KindContrast,
@@ -37,6 +47,7 @@ from polyculture.audit.similarity_records import (
     SuspectKey,
     SuspectKeysRecord,
 )
+from polyculture.audit.slice_records import SliceParent, SliceRecord, SlicesRecord
 from polyculture.audit.statistic import Record, Statistic, undefined
 
 __all__ = [
@@ -44,8 +55,11 @@ __all__ = [
     "AgreementRecord",
     "AuditRecord",
     "CollectionRecord",
+    "ComponentRecord",
+    "ComponentsRecord",
     "Contrast",
     "DifferenceOfDifferences",
+    "FamilyRecord",
     "GapRecord",
     "GroupHomogenization",
     "GroupModel",
@@ -70,9 +84,17 @@ __all__ = [
     "Provenance",
     "Record",
     "RecourseRow",
+    "RegressionRecord",
+    "RegressionTerm",
+    "ShareRecord",
+    "SharesRecord",
+    "SliceParent",
+    "SliceRecord",
+    "SlicesRecord",
     "Statistic",
     "SuspectKey",
     "SuspectKeysRecord",
+    "WhatIfRecord",
     "undefined",
 ]
 
@@ -216,6 +238,8 @@ class AuditRecord(Record, frozen=True, kw_only=True):
     collection: CollectionRecord | None = None
     panel: PanelRecord | None = None
     suspect_keys: SuspectKeysRecord | None = None
+    slices: SlicesRecord | None = None
+    components: ComponentsRecord | None = None
     nulls: tuple[NullRecord, ...] = ()
     kinds: KindsRecord | None = None
     no_answer: NoAnswerRecord | None = None

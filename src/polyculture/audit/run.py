@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from threadpoolctl import threadpool_limits
 
+from polyculture.audit.components import components
 from polyculture.audit.contrasts import contrasted
 from polyculture.audit.gaps import gaps
 from polyculture.audit.group_homogenization import homogenizations
@@ -35,6 +36,7 @@ from polyculture.failure import FailureRule, parse_rule
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from polyculture.audit.component_table import ComponentTable
     from polyculture.audit.records import GroupRecord, Provenance
     from polyculture.stats.moments import Event
     from polyculture.tally import Tally
@@ -53,6 +55,7 @@ def run(
     correction: Correction = "bh",
     noun: str = "individuals",
     null_models: Sequence[str] = (),
+    component_table: ComponentTable | None = None,
     kinds: Mapping[str, Sequence[str]] | None = None,
 ) -> AuditRecord:
     """Audit a Tally: who is failed by all models, against chance, and in which groups.
@@ -75,6 +78,8 @@ def run(
         What an individual is called in the headline, in the plural.
     null_models : sequence of str
         Models of chance to fit beside independence, by name ("rasch", "classes-2" ...); "all" is the whole ladder.
+    component_table : ComponentTable, optional
+        What the models are made of; what goes with their likeness is then asked.
     kinds : mapping of str to sequence of str, optional
         Kinds of decision-makers, each with names or globs of its models, to be held against each other.
 
@@ -87,6 +92,8 @@ def run(
     ------
     UsageError
         If the correction or a model of chance is unknown, or kinds name no models.
+    InputError
+        If the table of components does not fit the models.
     """
     rule = _rule(provenance)
     settings = Settings(
@@ -101,16 +108,19 @@ def run(
     if kinds is not None:
         kind_models(kinds, tally.models)
     chosen(settings.nulls, tally)  # a wrong name is refused before anything is computed
+    if component_table is not None:
+        component_table.of(tally.models)  # the same
     # Arrays are small: threads of the linear algebra library cost more than they give, and change last digits.
     with threadpool_limits(limits=1, user_api="blas"):
-        return _answered(tally, rule, provenance, settings, kinds)
+        return _answered(tally, rule, provenance, settings, component_table, kinds)
 
 
-def _answered(
+def _answered(  # noqa: PLR0917
     tally: Tally,
     rule: FailureRule | None,
     provenance: Provenance,
     settings: Settings,
+    component_table: ComponentTable | None,
     kinds: Mapping[str, Sequence[str]] | None,
 ) -> AuditRecord:
     if rule is not None and not provenance.failure_rule_in_words:
@@ -127,6 +137,7 @@ def _answered(
     crossed, by_column = homogenizations(view, everyone, settings)
     by_model, too_little = models(tally, settings), judged_too_little(tally)
     similar = similarity(everyone)
+    together = collection(everyone, similar, settings)
     found = AuditRecord(
         provenance=provenance,
         headline=headline(
@@ -155,8 +166,15 @@ def _answered(
         group_homogenization_by_column=by_column,
         gaps=gaps(view, everyone, settings),
         pairs=pairs(similar, settings),
-        collection=collection(everyone, similar, settings),
+        collection=together,
         panel=panel(similar, settings),
+        components=components(
+            everyone,
+            similar,
+            component_table,
+            settings,
+            duplicates=() if together is None else together.near_duplicates,
+        ),
         nulls=nulls(view, measured[0], settings),
         kinds=None if kinds is None else measured_kinds(tally, kinds, settings),
         no_answer=no_answer(tally, settings),

@@ -28,6 +28,11 @@ _QUESTIONS = (
     "contrasts",
     "no answer",
     "nulls",
+    "components",
+    "portfolio",
+    "appeals",
+    "slices",
+    "change",
 )
 
 CENSUS = "census: no sampling uncertainty"

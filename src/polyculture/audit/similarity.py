@@ -139,7 +139,7 @@ def similarity(view: View) -> Similarity | None:
         cells,
         rows if exact is None else None,
         answers=_answers(tally, cells, 1.0 if exact is not None else rows.n / max(everyone, 1)),
-        two_options=tally.binary_labels or (tally.answers is not None and tally.answers.options == 2),
+        two_options=tally.binary_labels if tally.answers is None else tally.answers.options == 2,
     )
     judged, failed = cells.n, cells.both
     if merged.weighted:
@@ -193,10 +193,7 @@ def _answers(tally: Tally, cells: Cells, share: float) -> Answers | None:
     ones = np.ones_like(cells.n)
     tables = tally.answers
     if tables is not None:
-        words = "open: two wrong ones are the same by no chance"
-        if tables.options is not None:
-            words = f"{tables.options} options, the different labels and answers"
-        return Answers(tables.same_wrong_weight * share, ones * tables.chance, ones * tables.chance, words)
+        return Answers(tables.same_wrong_weight * share, *tables.chance_of_pairs(), tables.words)
     if not (tally.binary_labels and tally.has_no_answer()):
         return None
     # Of two options a wrong answer is the other one, but a model without an answer gave none.
@@ -207,6 +204,8 @@ def _answers(tally: Tally, cells: Cells, share: float) -> Answers | None:
 
 def pairs(similar: Similarity | None, settings: Settings) -> tuple[PairRecord, ...]:
     """Return the record of every pair, in the order of the models; none above 400 models."""
+    from polyculture.stats.similarity.pairs import NOT_BOTH
+
     if similar is None or len(similar.models) > MOST_MODELS:
         return ()
     k = len(similar.models)
@@ -217,6 +216,7 @@ def pairs(similar: Similarity | None, settings: Settings) -> tuple[PairRecord, .
     judged, failed = similar.both_judged[upper].tolist(), similar.both_failed[upper].tolist()
     baseline = [None if np.isnan(value) else value for value in similar.pairs.baseline[upper].tolist()]
     names, method = similar.models, similar.pairs.capa_method
+    no_baseline = in_words_of(NOT_BOTH if method.startswith("answers") else NO_ANSWERS, settings.noun)
     return tuple(
         PairRecord(
             models=(names[one[i]], names[other[i]]),
@@ -230,7 +230,7 @@ def pairs(similar: Similarity | None, settings: Settings) -> tuple[PairRecord, .
             agree_when_either_wrong=columns[5][i],
             baseline=baseline[i],
             capa_method=method,
-            baseline_reason=why(baseline[i], NO_ANSWERS),
+            baseline_reason=why(baseline[i], no_baseline),
         )
         for i in range(len(one))
     )

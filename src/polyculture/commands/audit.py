@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from polyculture.commands.options import COLUMNS, OTHER, OUTPUT, ColumnOptions, option
+from polyculture.mapfile import split_list
 
 if TYPE_CHECKING:
     from polyculture.commands.progress import Stages
@@ -31,6 +32,17 @@ def audit(
         str,
         option(OTHER, "Models of chance beside independence: all, or names such as rasch,2pl,factors-1,classes-2."),
     ] = "",
+    slices: Annotated[
+        str, option(OTHER, "Columns to search for slices that fail together more than others, between commas; or all.")
+    ] = "",
+    slices_by: Annotated[
+        Literal["excess", "systemic-failure"],
+        option(OTHER, "What slices are found by: failures in excess of the slice's own rates, or failures by all."),
+    ] = "excess",
+    components: Annotated[
+        str | None,
+        option(OTHER, 'Table of what the models are made of: CSV (model,vendor,...) or TOML ([models."name"]).'),
+    ] = None,
     kinds: Annotated[
         str | None,
         option(COLUMNS, "Kinds of decision-makers to compare: 'human=expert_*,model=api_*', or a TOML file."),
@@ -62,7 +74,7 @@ def audit(
     )
     sources = inputs.named(source)
     mapping = columns.mapping()
-    targets.check(sources)
+    targets.check([*sources, *([] if components is None else [components])])
     if html is not None and not dry_run:
         from polyculture.report.vega import warm_up
 
@@ -81,6 +93,9 @@ def audit(
             suspect_keys=suspect_keys is not None,
             correction=correction,
             noun=noun,
+            slices=split_list(slices),
+            slices_by=slices_by,
+            components=components,
             nulls=[name.strip() for name in nulls.split(",") if name.strip()],
             kinds=kinds,
             command=inputs.command_line(),

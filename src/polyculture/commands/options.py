@@ -74,6 +74,10 @@ class ColumnOptions:
     ] = None
     positive: Annotated[str | None, option(FAILURE, "Label value called positive in gaps between groups.")] = None
     max_groups: Annotated[int | None, option(COLUMNS, "Most values that a group column may have (1000).")] = None
+    options: Annotated[
+        str | None,
+        option(COLUMNS, "Column of how many answers each item offers, or one number for all; for likeness of answers."),
+    ] = None
     encoding: Annotated[str | None, option(OTHER, "Encoding of text files, such as latin-1; default UTF-8.")] = None
 
     def mapping(self) -> dict[str, Any]:

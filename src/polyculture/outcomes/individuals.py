@@ -38,6 +38,7 @@ class Individuals:
     count: nw.Expr | None
     weight: nw.Expr | None
     cluster: nw.Expr | None
+    options: nw.Expr | None
     reasons: dict[str, dict[str, int]]
 
 
@@ -74,6 +75,7 @@ def individuals_of(outcomes: Outcomes, survey: Survey | None = None) -> Individu
         count=None if mapping.count is None else nw.col(mapping.count).cast(nw.Int64),
         weight=constants.get("__weight"),
         cluster=constants.get("__cluster"),
+        options=constants.get("__options"),
         reasons=reasons,
     )
 
@@ -92,6 +94,8 @@ def _constants(outcomes: Outcomes, survey: Survey) -> dict[str, nw.Expr]:
         constants["__weight"] = nw.col(mapping.weight).cast(nw.Float64)
     if mapping.cluster is not None:
         constants["__cluster"] = nw.col(mapping.cluster)
+    if mapping.options_column is not None:
+        constants["__options"] = nw.col(mapping.options_column).cast(nw.Int64)
     return constants
 
 
@@ -213,6 +217,7 @@ def _by_individual(
 def _check_constant(outcomes: Outcomes, grouped: nw.LazyFrame[Any], constants: dict[str, nw.Expr]) -> None:
     mapping = outcomes.mapping
     words = {"__label_class": mapping.label, "__weight": mapping.weight, "__cluster": mapping.cluster}
+    words["__options"] = mapping.options_column
     for key in constants:
         differs = (nw.col(key) != nw.col(f"{key}_high")).fill_null(False)
         found = fetch_rows(grouped.filter(differs).select(id=nw.col(str(mapping.id))).head(1))

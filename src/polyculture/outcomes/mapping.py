@@ -56,6 +56,9 @@ class Mapping:
         The label value called positive in group gaps; default the larger of two.
     max_groups : int
         The largest number of values that a group column may have.
+    options : str or int, optional
+        How many answers can be given: a number, or the column that holds each item's. Default: the number of
+        different labels and answers. Two wrong answers are the same by a chance of 1 / (options - 1).
 
     Raises
     ------
@@ -83,6 +86,7 @@ class Mapping:
     min_judged: int = 2
     positive: str | None = None
     max_groups: int = 1000
+    options: str | int | None = None
 
     def __post_init__(self) -> None:
         self._check_kinds()
@@ -95,6 +99,12 @@ class Mapping:
         self._check_choices()
         self._check_long()
         self.rule()
+        self._check_options()
+
+    @property
+    def options_column(self) -> str | None:
+        """The column of each item's number of options; None where the number is one for all, or not said."""
+        return self.options if isinstance(self.options, str) else None
 
     def _check_kinds(self) -> None:
         """Refuse values of another type, which a typed caller cannot give but a notebook can."""
@@ -108,6 +118,7 @@ class Mapping:
                 several = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
                 alone = "str" in kind.replace("tuple[str, ...]", "")
                 fine = several if "tuple" in kind and not alone else isinstance(value, str | None) or several
+                fine = fine or ("int" in kind and isinstance(value, int) and not isinstance(value, bool))
                 wanted = "a text" if "tuple" not in kind else "a list of texts"
             if not fine and not (name in ("by", "pending", "no_answer_values") and isinstance(value, str)):
                 raise UsageError(f"{name}={value!r} is not {wanted}.", hint=f"Give {wanted}.")
@@ -130,6 +141,19 @@ class Mapping:
             raise UsageError("count and weight exclude each other.", hint="Multiply them beforehand, or name one.")
         if len(set(self.by)) < len(self.by):
             raise UsageError("A group column is named twice in by.", hint="Name each once.")
+
+    def _check_options(self) -> None:
+        if self.options is None:
+            return
+        if isinstance(self.options, str) and self.options.strip().isdecimal():
+            object.__setattr__(self, "options", int(self.options))
+        if isinstance(self.options, int) and self.options < 2:
+            raise UsageError(f"options={self.options} is too small.", hint="Give 2 or more, or a column.")
+        if self.rule().kind != "misclassified":
+            raise UsageError(
+                f"options are about answers that are compared with a label; the failure rule is {self.rule()}.",
+                hint="Name the label (--label COLUMN) of columns that hold answers, or drop --options.",
+            )
 
     def _check_long(self) -> None:
         if self.long and self.count is not None:

@@ -24,7 +24,7 @@ from polyculture.outcomes.thresholds import group_edges, top_thresholds
 
 __all__ = ["Outcomes"]
 
-_ROLES = ("id", "label", "weight", "count", "cluster", "model", "value")
+_ROLES = ("id", "label", "weight", "count", "cluster", "model", "value", "options_column")
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,12 @@ class Outcomes:
         How messages name the table.
     noun : str
         What the individuals are, in the plural: "individuals", "reviews".
+    with_labels : bool
+        Whether a Tally keeps which of two labels individuals have, also where no groups are compared.
     index : str, optional
         A column that names rows: it is taken for a model only where ``mapping.models`` names it.
+    nan_is_missing : bool
+        Whether the frame holds nulls in place of NaN already, as that of other Outcomes does.
 
     Raises
     ------
@@ -62,7 +66,9 @@ class Outcomes:
     mapping: Mapping
     source: str = "the table"
     noun: str = "individuals"
+    with_labels: bool = False
     index: str | None = None
+    nan_is_missing: bool = field(default=False, repr=False, compare=False)
     schema: dict[str, Any] = field(init=False, repr=False)
     groups: tuple[Group, ...] = field(init=False, repr=False)
 
@@ -74,7 +80,9 @@ class Outcomes:
         if not schema:
             raise InputError(f"{self.source} holds no columns.", hint="Check the file.")
         frame = _take_snapshot(frame, schema, self.mapping, self.source)
-        set_field(self, "frame", _nan_as_missing(frame, schema, self.mapping))
+        # A copy under another mapping keeps the very frame, so that two of them are known to be of one table.
+        set_field(self, "frame", frame if self.nan_is_missing else _nan_as_missing(frame, schema, self.mapping))
+        set_field(self, "nan_is_missing", True)
         self._check_roles()
         set_field(self, "groups", tuple(parse_group(text, list(schema)) for text in self.mapping.by))
         self._check_kinds()
@@ -86,12 +94,17 @@ class Outcomes:
             name = getattr(self.mapping, role)
             if name is not None and name not in self.schema:
                 raise ColumnError(
-                    f"There is no column {name!r} in {self.source} for {role}.",
+                    f"There is no column {name!r} in {self.source} for {role.removesuffix('_column')}.",
                     hint=nearest(name, self.schema) or f"The columns are: {first_few(self.schema, limit=20)}.",
                 )
-            if role in ("weight", "count") and name is not None and kind_of(self.schema[name]) != "numbers":
+            if (
+                role in ("weight", "count", "options_column")
+                and name is not None
+                and kind_of(self.schema[name]) != "numbers"
+            ):
                 raise ColumnError(
-                    f"The {role} column {name!r} holds {kind_of(self.schema[name])}.", hint="Cast it to numbers."
+                    f"The {role.removesuffix('_column')} column {name!r} holds {kind_of(self.schema[name])}.",
+                    hint="Cast it to numbers.",
                 )
 
     def _check_kinds(self) -> None:

@@ -99,16 +99,25 @@ def _aggregates(outcomes: Outcomes, *, models: bool) -> dict[str, nw.Expr]:
     if mapping.label is not None:
         label = nw.col(mapping.label)
         result["label_nulls"] = count_true(frame, label.is_null())
-        if outcomes.groups and outcomes.rule.kind == "misclassified" and schema[mapping.label] not in _FLOATS:
+        if _asks_for_labels(outcomes) and schema[mapping.label] not in _FLOATS:
             result["label_low"], result["label_high"] = label.min(), label.max()
     for role in ("weight", "count"):
         name = getattr(mapping, role)
         if name is not None:
             result[f"{role}_high"] = nw.col(name).max()
             result[f"{role}_bad"] = count_true(frame, _bad_number(name, schema[name], role))
+    if mapping.options_column is not None:
+        result["options_bad"] = count_true(frame, _bad_options(mapping.options_column, schema))
     if mapping.long and mapping.id is not None:
         result["id_nulls"] = count_true(frame, nw.col(mapping.id).is_null())
     return result
+
+
+def _asks_for_labels(outcomes: Outcomes) -> bool:
+    """Whether anything is said by label: gaps between groups, or appeals."""
+    if outcomes.with_labels:
+        return outcomes.rule.kind in {"misclassified", "decision"}
+    return bool(outcomes.groups) and outcomes.rule.kind == "misclassified"
 
 
 def _silent(outcomes: Outcomes) -> list[str]:
@@ -135,6 +144,14 @@ def _bad_number(name: str, dtype: Any, role: str) -> nw.Expr:
     return bad.fill_null(True)
 
 
+def _bad_options(name: str, schema: TypeMapping[str, Any]) -> nw.Expr:
+    column = nw.col(name)
+    bad = column.is_null() | (column < 2)
+    if schema[name] in _FLOATS:
+        bad = bad | ~column.is_finite() | (column.floor() != column)
+    return bad.fill_null(True)
+
+
 def _check_models(outcomes: Outcomes, row: TypeMapping[str, Any], rows: int) -> None:
     frame = outcomes.frame
     for i, name in enumerate(outcomes.value_columns):
@@ -156,6 +173,14 @@ def _check_models(outcomes: Outcomes, row: TypeMapping[str, Any], rows: int) -> 
 
 
 def _check_numbers(outcomes: Outcomes, row: TypeMapping[str, Any]) -> None:
+    options = outcomes.mapping.options_column
+    if options is not None and int(row.get("options_bad") or 0):
+        places = first_rows(outcomes.frame, _bad_options(options, outcomes.schema), options, outcomes.mapping.id)
+        raise ValueInDataError(
+            f"The column {options!r} of {outcomes.source} holds a number of options that is missing, below 2 or not "
+            f"whole on {int(row['options_bad']):,} rows: {', '.join(places)}.",
+            hint="Give each item the number of answers that it offers.",
+        )
     words = {
         "weight": ("a weight", "0, or a number from 1e-100 to 1e100,"),
         "count": ("a count", "a whole number of 0 or more"),

@@ -15,7 +15,7 @@ from polyculture.report import words
 from polyculture.report.plots import columns, interval_rows
 from polyculture.report.vega import POINTS_LABEL, Spec
 
-__all__ = ["Chart", "gaps_chart", "groups_chart", "interval_row", "models_chart", "profile_chart"]
+__all__ = ["Chart", "gaps_chart", "groups_chart", "interval_row", "minus", "models_chart", "profile_chart"]
 
 Row = dict[str, Any]
 
@@ -161,13 +161,13 @@ def interval_row(
         "low": value.low,
         "high": None if value.high is not None and math.isinf(value.high) else value.high,
         "expected": expected,
-        "text": _minus(text),
-        "interval": _minus(ends),
-        "both": _minus(f"{text.removesuffix(' points')} ({ends})" if ends else text),
+        "text": minus(text),
+        "interval": minus(ends),
+        "both": minus(f"{text.removesuffix(' points')} ({ends})" if ends else text),
         **more,
     }
 
 
-def _minus(numbers: str) -> str:
+def minus(numbers: str) -> str:
     """Return numbers in words with true minus signs, as the page around the chart has them."""
     return re.sub(r"(?<![\w.])-(?=\d)", "\N{MINUS SIGN}", numbers)

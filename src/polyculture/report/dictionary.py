@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from polyculture.report.lab_dictionary import LAB
+from polyculture.report.dictionary_lab import LAB_COLUMNS
+from polyculture.report.dictionary_portfolio import PORTFOLIO_COLUMNS
+from polyculture.report.dictionary_slices import SLICE_COLUMNS
 
 __all__ = ["describe"]
 
@@ -154,6 +156,32 @@ _FIELDS: dict[str, tuple[str, str]] = {
     "residual_df_reason": ("why there are none", _TEXT),
     "systemic_failure": ("systemic failure that the null model expects", _SHARE),
     "excess": ("observed minus expected under this null model", _POINTS),
+    "scale": ("how values of the component are compared", _TEXT),
+    "levels": ("different known values", "count"),
+    "unknown": ("models whose value is not known, separated by |", _TEXT),
+    "pairs_within": ("pairs of models that share the component", "pairs"),
+    "pairs_between": ("pairs of models that do not", "pairs"),
+    "within": ("mean error consistency of pairs that share it", "at most 1"),
+    "between": ("mean error consistency of pairs that do not", "at most 1"),
+    "correlation": ("correlation over pairs of error consistency with sharing or closeness", "-1 to 1"),
+    "at_like_accuracies": ("coefficient of the component beside the accuracies of both models", "difference of kappa"),
+    "at_like_accuracies_p_value": ("two-sided p-value of it by permuting models", "probability"),
+    "at_like_accuracies_p_adjusted": ("the same corrected over components", "probability"),
+    "without_near_duplicates": (
+        "difference (of numbers and dates the correlation) without one model of each near-duplicate pair",
+        "difference of kappa",
+    ),
+    "components": ("components that the term stands for, separated by |", _TEXT),
+    "coefficient": ("difference in error consistency, all other terms held constant", "difference of kappa"),
+    "sandwich": ("the same number with the dyadic-robust interval", "difference of kappa"),
+    "component": ("the component", _TEXT),
+    "sha256": ("SHA-256 of that file", _TEXT),
+    "response": ("the likeness that is compared", _TEXT),
+    "without_row": ("models that the table of components does not hold, separated by |", _TEXT),
+    "near_duplicates_left_out": ("models that the figures without near-duplicates leave out, separated by |", _TEXT),
+    "notes": ("what was left out, separated by |", _TEXT),
+    "from_all": ("the same with as many models drawn without regard to families", _SHARE),
+    "families": ("number of families", "count"),
     "kind": ("kind of decision-makers", _TEXT),
     "kinds": ("the two kinds compared, first - second", _TEXT),
     "group": ("group, or everyone", _TEXT),
@@ -189,7 +217,9 @@ _CONTRASTS = "group_contrasts"
 
 # (table or record around it, field) -> the same where the field means something else there.
 _SPECIAL: dict[tuple[str, str], tuple[str, str]] = {
-    **LAB,
+    **LAB_COLUMNS,
+    **PORTFOLIO_COLUMNS,
+    **SLICE_COLUMNS,
     ("profile", "judged"): ("number of models that judged these individuals", "models"),
     ("profile", "failed"): ("number of them that failed the individual", "models"),
     ("group_profiles", "judged"): ("number of models that judged these individuals", "models"),
@@ -227,6 +257,40 @@ _SPECIAL: dict[tuple[str, str], tuple[str, str]] = {
     ),
     ("collection", "sentence"): ("how many independent models these count as", _TEXT),
     ("panel", "sentence"): ("how many independent votes these are worth", _TEXT),
+    ("components", "name"): ("the component", _TEXT),
+    ("components", "kind"): ("category (the same or different), number or date", _TEXT),
+    ("component_regression", "kind"): ("category (the same or different), number or date", _TEXT),
+    ("component_summary", "source"): ("where the table of components comes from", _TEXT),
+    ("components", "models"): ("models whose value is known", "models"),
+    ("components", "difference"): ("within minus between", "difference of kappa"),
+    ("component_regression", "name"): ("the component, or several that could not be told apart", _TEXT),
+    ("component_shares", "name"): ("the component, or several that could not be told apart", _TEXT),
+    ("component_shares", "share"): ("share of the mean error consistency associated with sharing it", "share"),
+    ("component_families", "level"): ("value of the component that these models share", _TEXT),
+    ("component_families", "models"): ("the models of the family, separated by |", _TEXT),
+    ("component_families", "kappa"): ("mean error consistency of their pairs", "at most 1"),
+    ("component_summary", "sentence"): ("what goes with likeness, in words", _TEXT),
+    **{
+        ("component_summary", f"regression_{name}"): entry
+        for name, entry in {
+            "models": ("models in the regression of all together", "models"),
+            "pairs": ("pairs of them", "pairs"),
+            "left_out": ("models left out of it, separated by |", _TEXT),
+            "accuracies": ("how accuracies are held constant", _TEXT),
+            "accuracies_share": ("share of the variation of likeness that goes with accuracies", "share"),
+            "components_share": ("share of what they leave that goes with all components", "share"),
+            "reason": ("why there is no regression", _TEXT),
+        }.items()
+    },
+    ("component_summary", "shares_value_function"): ("value of a set of components in the shares", _TEXT),
+    ("component_summary", "shares_null"): ("the state of value 0", _TEXT),
+    ("component_summary", "shares_excess"): ("mean error consistency, which is shared out", "at most 1"),
+    ("component_summary", "shares_rest"): ("share that is associated with no component", "share"),
+    ("component_what_if", "left_out"): ("models of unknown family, separated by |", _TEXT),
+    ("component_what_if", "systemic_failure"): ("systemic failure expected of one model of each family", _SHARE),
+    ("component_what_if", "expected"): ("the same if models failed independently", _SHARE),
+    ("component_what_if", "difference"): ("from_all minus systemic_failure", _POINTS),
+    ("component_what_if", "sentence"): ("the same in words", _TEXT),
     ("collection", "models"): ("number of models", "models"),
     **{
         (where, name): entry
@@ -253,24 +317,38 @@ _PARTS = {
 }
 
 
-def describe(columns: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+def describe(
+    columns: Mapping[str, Sequence[str]], more: Mapping[tuple[str, str] | str, tuple[str, str]] | None = None
+) -> list[dict[str, str]]:
     """Return one row a column: table, column, meaning, unit.
 
     Parameters
     ----------
     columns : mapping of str to sequence of str
         Columns of each table.
+    more : mapping, optional
+        Meaning and unit of further columns, or of columns of one table (table, column); these win.
     """
     everything = {**columns, "dictionary": ("table", "column", "meaning", "unit")}
     return [_TEXT_CELLS] + [
-        {"table": table, "column": column, **_entry(column, table)}
+        {"table": table, "column": column, **_entry(column, table, more or {})}
         for table, names in everything.items()
         for column in names
     ]
 
 
-def _entry(column: str, table: str) -> dict[str, str]:
+def _entry(
+    column: str, table: str, more: Mapping[tuple[str, str] | str, tuple[str, str]] | None = None
+) -> dict[str, str]:
     """Return meaning and unit; in the table of groups the record around a field is looked for first."""
+    known = more or {}
+    if (table, column) in known or column in known:
+        meaning, unit = known[table, column] if (table, column) in known else known[column]
+        return {"meaning": meaning, "unit": unit}
+    for ending, words in _PARTS.items():
+        whole = column.removesuffix(ending)
+        if column.endswith(ending) and ((table, whole) in known or whole in known):
+            return _part(ending, words, _entry(whole, table, known))
     if (table, column) in _SPECIAL:
         meaning, unit = _SPECIAL[table, column]
         return {"meaning": meaning, "unit": unit}
@@ -279,14 +357,18 @@ def _entry(column: str, table: str) -> dict[str, str]:
         return {"meaning": meaning, "unit": _TEXT}
     for beginning, words in _AROUND.items():
         if table == "groups" and column.startswith(beginning):
-            entry = _entry(column.removeprefix(beginning), beginning)
+            entry = _entry(column.removeprefix(beginning), beginning, known)
             return {"meaning": words + entry["meaning"], "unit": entry["unit"]}
     if column in _FIELDS:
         meaning, unit = _FIELDS[column]
         return {"meaning": meaning, "unit": unit}
     for ending, words in _PARTS.items():
         if column.endswith(ending):
-            entry = _entry(column.removesuffix(ending), table)
-            text = ending in {"_method", "_reason"}
-            return {"meaning": words + entry["meaning"], "unit": _TEXT if text else entry["unit"]}
+            return _part(ending, words, _entry(column.removesuffix(ending), table, known))
     return {"meaning": column.replace("_", " "), "unit": ""}  # a test holds that no column comes here
+
+
+def _part(ending: str, words: str, entry: Mapping[str, str]) -> dict[str, str]:
+    """Return meaning and unit of a part of a statistic."""
+    text = ending in {"_method", "_reason"}
+    return {"meaning": words + entry["meaning"], "unit": _TEXT if text else entry["unit"]}

@@ -5,7 +5,7 @@ Reads an AuditRecord and computes nothing; HTML stands in the templates.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from polyculture.audit.records import AuditRecord, CollectionRecord, PairRecord, Statistic, SuspectKeysRecord
@@ -180,5 +180,13 @@ def _tables(pairs: Sequence[PairRecord]) -> PairTables:
             for pair in pairs
         ),
         pairs[0].capa_method,
-        words.percent(baseline.pop()) if len(baseline) == 1 else "",
+        _span(baseline),
     )
+
+
+def _span(baseline: Collection[float]) -> str:
+    """Return the chance of two same wrong answers, or its range over pairs; empty where no pair has one."""
+    if not baseline:
+        return ""
+    low, high = words.percent(min(baseline)), words.percent(max(baseline))
+    return low if low == high else f"{low.removesuffix(' %')} to {high}"

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 from polyculture.audit.records import AuditRecord, GapRecord, GroupRecord, Outcome, ProfileRow, Statistic
 from polyculture.report import words
+from polyculture.report.components import print_components
 from polyculture.report.kinds import show_kinds
 from polyculture.report.ladder import ladder_rows, verdict
 from polyculture.report.similarity import near_duplicate_words, suspect_words
+from polyculture.report.slices import slices_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,10 +54,16 @@ def print_audit(record: AuditRecord, console: Console) -> None:
         screen.paragraph(line)
     if record.collection is not None:
         screen.blank()
+    print_components(record, screen)
     for table in _groups(record, screen):
         screen.show(table)
     for gap in record.gaps:
         screen.show(_gap(gap, screen))
+    if record.slices is not None:
+        screen.paragraph(record.slices.sentence)
+        screen.blank()
+        if record.slices.confirmed:
+            screen.show(slices_table(record.slices, screen, record.noun))
     if len(record.nulls) > 1:
         screen.show(_ladder(record, screen))
         screen.paragraph(verdict(record))

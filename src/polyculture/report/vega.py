@@ -24,6 +24,7 @@ OBSERVED, EXPECTED = "var(--observed)", "var(--expected)"
 PAPER = "var(--paper)"
 
 PERCENT_LABEL = "format(datum.value * 100, '~g') + ' %'"
+NUMBER_LABEL = "format(datum.value, '~g')"
 POINTS_LABEL = "format(datum.value * 100, '~g')"
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
-from polyculture.stats._rows import Bools, Floats, Ints, column_sums, make_rows, row_codes
+from polyculture.stats._rows import Bools, Floats, Ints, column_sums, row_codes
 from polyculture.stats.poisson_binomial import pmf
+from polyculture.stats.profile_permutation import profile_rows
 
 __all__ = ["draw_profiles", "profile_p_value", "same_by_draws"]
 
@@ -90,10 +91,10 @@ def profile_p_value(
     Individuals keep their sets of models; each model's failures fall on whom it judged, without replacement. A
     chi-square law would ignore that the rates are estimated and that cells are nearly empty.
     """
-    rows = make_rows(judged, failed, count)
+    rows, reason = profile_rows(judged, failed, count)
     k = rows.judged.shape[1]
-    if not rows.count.size or int(rows.judged_number.max()) < 2:
-        return None, "one model: there is nothing to homogenize"
+    if reason:
+        return None, reason
     sets, code = (rows.judged[:1], np.zeros(rows.count.size, int)) if rows.complete else row_codes(rows.judged)
     sizes = np.rint(np.bincount(code, rows.count)).astype(np.int64)
     if sizes.sum() >= _LARGEST_POPULATION:

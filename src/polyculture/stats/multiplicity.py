@@ -52,20 +52,7 @@ def benjamini_hochberg(p: PValues) -> NDArray[np.float64]:
 def holm(p: PValues) -> NDArray[np.float64]:
     """Return p-values adjusted to control the family-wise error rate under any dependence.
 
-    Parameters
-    ----------
-    p : sequence of float or None, shape (m,)
-        p-values; None and NaN mean that a test is undefined. Such tests stay NaN and do not count.
-
-    Returns
-    -------
-    ndarray, shape (m,)
-        Adjusted p-values in the order given.
-
-    Raises
-    ------
-    ValueError
-        If a p-value is outside [0, 1].
+    Arguments, result and errors are those of `benjamini_hochberg`.
 
     Notes
     -----

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
-from polyculture.stats._rows import Bools, Floats, Ints, make_rows, row_codes
+from polyculture.stats._rows import Bools, Floats, Ints, Rows, make_rows, row_codes
 from polyculture.stats.poisson_binomial import pmf
 
-__all__ = ["permutation_cost", "profile_p_by_permutation"]
+__all__ = ["permutation_cost", "profile_p_by_permutation", "profile_rows"]
 
 _FEWEST_DRAWS = 99
 # Individuals times models times draws that one test may shuffle (about three seconds at most).
@@ -29,17 +29,22 @@ def permutation_cost(individuals: int, models: int, draws: int = 999) -> int:
     return used * each if used >= _FEWEST_DRAWS else 0
 
 
+def profile_rows(judged: ArrayLike, failed: ArrayLike, count: ArrayLike) -> tuple[Rows, str]:
+    """Return a pattern table, checked, and why its profile cannot be tested; empty where it can."""
+    rows = make_rows(judged, failed, count)
+    several = rows.count.size and int(rows.judged_number.max()) >= 2
+    return rows, "" if several else "one model: there is nothing to homogenize"
+
+
 def profile_p_by_permutation(
     judged: ArrayLike, failed: ArrayLike, count: ArrayLike, rng: np.random.Generator, draws: int = 999
 ) -> tuple[float | None, str]:
-    """Return the p-value of the whole failure outcome profile under independence.
+    """Return the p-value of the whole failure outcome profile under independence, by dealing failures out anew.
 
     Parameters
     ----------
-    judged, failed : array_like of bool, shape (P, k)
-        A pattern table.
-    count : array_like of int, shape (P,)
-        Individuals a pattern.
+    judged, failed, count
+        As in ``independence.profile_p_value``.
     rng : numpy.random.Generator
         Source of the shuffles.
     draws : int
@@ -66,10 +71,10 @@ def profile_p_by_permutation(
     >>> p, method
     (0.001, '999 shuffles given the margins, likelihood ratio')
     """
-    rows = make_rows(judged, failed, count)
+    rows, reason = profile_rows(judged, failed, count)
     k = rows.judged.shape[1]
-    if not rows.count.size or int(rows.judged_number.max()) < 2:
-        return None, "one model: there is nothing to homogenize"
+    if reason:
+        return None, reason
     individuals = round(rows.n)
     cost = permutation_cost(individuals, k, draws)
     if cost == 0:

@@ -36,6 +36,7 @@ def save(tally: Tally, path: Path) -> None:
         arrays |= {f"tables.{entry.name}": getattr(tally.tables, entry.name) for entry in fields(ExactTables)}
     if tally.answers is not None:
         header["answer_values"] = tally.answers.values
+        header["answer_options"] = tally.answers.said
         arrays |= {f"answers.{name}": array for name, array in tally.answers.arrays().items()}
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -68,9 +69,10 @@ def load(path: Path) -> Tally:
             answers = None
             if "answer_values" in header:
                 values = header.pop("answer_values")
-                names = [e.name for e in fields(AnswerTables) if e.name != "values"]
+                said = header.pop("answer_options", None)
+                names = [e.name for e in fields(AnswerTables) if e.name not in {"values", "said"}]
                 arrays = {name: _get(archive, f"answers.{name}") for name in names}
-                answers = AnswerTables(values=None if values is None else tuple(values), **arrays)
+                answers = AnswerTables(values=None if values is None else tuple(values), said=said, **arrays)
     except FileNotFoundError as problem:
         raise TallyError(
             f"There is no file {path}.", hint="Make it with polyculture tally SOURCE -o FILE."

@@ -49,8 +49,22 @@ def test_table_5_of_the_paper():
     assert kappa(cells_of(table([[0, 0], [1, 1]])))[0, 1] == 1.0
 
 
+def test_the_other_chances_of_the_paper_are_around_the_same_observed_agreement():
+    """Cohen and Scott take mean probabilities of the options for chance, CAPA those on the right one."""
+    one, two = np.array([[0.9, 0.1], [0.8, 0.2]]), np.array([[0.7, 0.3], [0.6, 0.4]])
+    given = np.stack([one, two], axis=1)
+    _, _, observed, _ = capa_probabilities(probability_sums(given, np.array([0, 1]), np.array([2, 2])))
+    cohen = float(one.mean(axis=0) @ two.mean(axis=0))
+    scott = float(((one.mean(axis=0) + two.mean(axis=0)) / 2) @ ((one.mean(axis=0) + two.mean(axis=0)) / 2))
+    assert (cohen, scott) == (pytest.approx(0.605), pytest.approx(0.625))
+    assert kappa_of(observed[0, 1], np.array(cohen)) == pytest.approx(0.012658, abs=1e-6)
+    assert kappa_of(observed[0, 1], np.array(scott)) == pytest.approx(-0.04)
+
+
 def test_the_formula_alone_with_accuracies_that_no_hard_labels_give():
     assert kappa_of(np.array(0.5), capa_expected(np.array(0.2), np.array(0.8), 1.0)) == pytest.approx(0.2647, abs=5e-5)
+    # Scott's pi takes the mean accuracy of both for chance: .5 of .5 observed, and nothing is left.
+    assert kappa_of(np.array(0.5), capa_expected(np.array(0.5), np.array(0.5), 1.0)) == 0.0
 
 
 @pytest.mark.parametrize(

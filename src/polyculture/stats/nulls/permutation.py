@@ -41,21 +41,12 @@ def permuted(events: int, failures: ArrayLike, n: int) -> Permuted:
 
     Parameters
     ----------
-    events : int
-        Individuals failed by all models.
-    failures : array_like of int, shape (k,)
-        Failures of each model among the n individuals, all judged by all models.
-    n : int
-        Individuals.
+    events, failures, n
+        As in ``independence.mid_p_all_fail``, whose errors are raised.
 
     Returns
     -------
     Permuted
-
-    Raises
-    ------
-    ValueError
-        If a number of failures is outside 0..n, or events exceed the least of them.
     """
     p, method = mid_p_all_fail(events, failures, n)
     mean, sd = all_fail_law(failures, n)

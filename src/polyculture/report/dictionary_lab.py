@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["LAB"]
+__all__ = ["LAB_COLUMNS"]
 
 _TEXT, _SHARE, _RATIO, _LOG, _TRIALS = "text", "share (0 to 1)", "ratio", "natural logarithm", "trials"
 _WHERE = {
@@ -40,7 +40,7 @@ _EFFECTS = {
     "behind_first": ("the largest effect minus this one", _LOG),
 }
 
-LAB: dict[tuple[str, str], tuple[str, str]] = {
+LAB_COLUMNS: dict[tuple[str, str], tuple[str, str]] = {
     **{("results", name): entry for name, entry in _RESULTS.items()},
     **{(table, name): entry for table in ("effects", "components") for name, entry in _EFFECTS.items()},
     ("accuracy", "arm"): _RESULTS["arm"],

@@ -1,8 +1,0 @@
-"""Make the hand-made records importable for the tests of the reports."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
