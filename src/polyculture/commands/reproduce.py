@@ -14,7 +14,7 @@ def reproduce(
     /,
     *,
     data: Annotated[
-        str | None, Parameter(help="Folder of the HAPI layout: later years are audited too.", show_default=False)
+        str | None, Parameter(help="Folder of the HAPI layout: its years are audited and compared.", show_default=False)
     ] = None,
     dermatology: Annotated[
         str | None,

@@ -40,7 +40,7 @@ class Reproduction:
         Parameters
         ----------
         name : str
-            "claims", "snapshots" or "profiles".
+            "claims", "snapshots", "profiles" or "improvements".
 
         Raises
         ------
