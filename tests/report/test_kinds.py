@@ -92,7 +92,7 @@ def test_kinds_of_one_model_say_once_why_nothing_is_compared() -> None:
     kinds = {"model": ["m0"], "human": ["e0"]}
     found = pc.audit(frame, outcomes="failed", id="image", by=["tone"], kinds=kinds, noun="images").record
     assert found.kinds is not None
-    reason = "No kind has an excess or a ratio, and what compares them is left out"
+    reason = "No kind has an excess or a ratio (one model: there is nothing to homogenize); charts and"
     rows = group_rows(found.kinds)["tone"]
     assert excess_chart(rows) is None
     page = html(found)

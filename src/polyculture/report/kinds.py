@@ -72,8 +72,8 @@ def nothing_words(record: KindsRecord) -> str:
     if not outcomes or any(known_excess(one) for one in outcomes):
         return ""
     reason = words.reason_of(outcomes[0].difference)
-    told = f": {reason}" if reason else ""
-    return f"No kind has an excess or a ratio, and what compares them is left out{told}."
+    told = f" ({reason})" if reason else ""
+    return f"No kind has an excess or a ratio{told}; charts and comparisons of them are left out."
 
 
 def known_excess(*outcomes: Outcome | None) -> bool:
