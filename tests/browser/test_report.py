@@ -172,6 +172,43 @@ def test_a_wide_table_scrolls_beside_the_names_of_its_rows(opened: Open, name: s
         assert table["room"] > 150, table
 
 
+ROOM = """(columns) => {
+  const section = document.querySelector("main > section");
+  const cells = `<td class="num">1,234,567,890</td>`.repeat(columns);
+  section.insertAdjacentHTML("beforeend", `<div class="scroll"><table><tbody><tr><th>a_very_long_name_of_a_model</th>
+    ${cells}</tr></tbody></table></div>`);
+  const area = section.lastElementChild, box = area.getBoundingClientRect(), column = section.getBoundingClientRect();
+  return {
+    width: box.width,
+    column: column.width,
+    hidden: area.scrollWidth - area.clientWidth,
+    aside: Math.abs(box.left + box.width / 2 - column.left - column.width / 2),
+    lines: Math.round(area.querySelector("th").getBoundingClientRect().height / 30),
+    page: document.documentElement.scrollWidth,
+  };
+}"""
+
+
+@pytest.mark.parametrize(
+    ("width", "columns", "room"),
+    [(1280, 2, "column"), (1280, 8, "more"), (1280, 20, "all"), (1100, 6, "more"), (800, 8, "column")],
+)
+def test_a_wide_table_takes_the_room_beside_the_text_before_it_scrolls(
+    opened: Open, width: int, columns: int, room: str
+) -> None:
+    found = opened("waimai", width=width).evaluate(ROOM, columns)
+    assert found["page"] <= width
+    if room == "column":
+        assert found["width"] == pytest.approx(found["column"])
+        return
+    assert found["aside"] <= 1
+    assert found["width"] > found["column"] + 20
+    assert (found["hidden"] > 0) is (room == "all")
+    if room == "all":
+        assert found["width"] == pytest.approx(width - 64, abs=1)
+    assert found["lines"] <= 1  # the name is not broken
+
+
 @pytest.mark.parametrize("name", [*samples.ALL, *MORE])
 def test_no_request_leaves_the_file(opened: Open, name: str) -> None:
     assert opened(name).left == []

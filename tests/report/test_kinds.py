@@ -19,7 +19,7 @@ import polyculture as pc
 from polyculture.audit.records import AuditRecord
 from polyculture.report.html import html
 from polyculture.report.json import from_json, json_schema, to_json
-from polyculture.report.kinds import excess_chart, group_rows, kinds_verdict
+from polyculture.report.kinds import excess_chart, group_rows, kinds_verdict, nothing_words
 from polyculture.report.tables import TABLES, write_tables
 from polyculture.report.terminal import print_audit
 
@@ -80,9 +80,44 @@ def test_a_census_has_no_intervals_and_no_verdict() -> None:
 def test_the_chart_draws_what_the_record_says(audited: AuditRecord) -> None:
     assert audited.kinds is not None
     rows = group_rows(audited.kinds)["tone"]
-    drawn = excess_chart(rows).rows
+    chart = excess_chart(rows)
+    assert chart is not None
+    drawn = chart.rows
     assert [row["value"] for row in drawn] == [row.outcome.difference.value for row in rows]
     assert [row["kind_of_decision_maker"] for row in drawn] == ["model", "human"] * 2
+
+
+def test_kinds_of_one_model_say_once_why_nothing_is_compared() -> None:
+    frame, _ = images()
+    kinds = {"model": ["m0"], "human": ["e0"]}
+    found = pc.audit(frame, outcomes="failed", id="image", by=["tone"], kinds=kinds, noun="images").record
+    assert found.kinds is not None
+    reason = "No kind has an excess or a ratio (one model: there is nothing to homogenize); charts and"
+    rows = group_rows(found.kinds)["tone"]
+    assert excess_chart(rows) is None
+    page = html(found)
+    part = page[page.index('<section id="kinds"') : page.index('<section id="notes"')]
+    assert part.count(reason) == 1
+    assert "undefined" not in part
+    assert "<figure>" not in part
+    assert part.count("<table>") == 2  # kinds, and groups under each with their failure rates
+    out = io.StringIO()
+    print_audit(found, Console(file=out, width=120))
+    text = " ".join(out.getvalue().split())
+    assert text.count(reason) == 1
+    assert "Groups further apart" not in text
+    assert nothing_words(record().kinds) == ""  # type: ignore[arg-type]
+
+
+def test_one_kind_of_one_model_leaves_the_other_as_it_was() -> None:
+    frame, _ = images()
+    kinds = {"model": ["m*"], "human": ["e0"]}
+    found = pc.audit(frame, outcomes="failed", id="image", by=["tone"], kinds=kinds, noun="images").record
+    page = html(found)
+    part = page[page.index('<section id="kinds"') : page.index('<section id="notes"')]
+    assert part.count("<figure>") == 3
+    assert "Are groups further apart" not in part
+    assert any("has one member" in note for note in found.kinds.notes)  # type: ignore[union-attr]
 
 
 def test_the_verdict_counts_what_is_seen(audited: AuditRecord) -> None:

@@ -63,6 +63,16 @@ def test_chart_shows_each_expectation_beside_the_observed(record):
     assert ladder_chart(record.nulls[:1], record.systemic_failure) is None
 
 
+def test_the_chart_has_true_minus_signs(record):
+    import msgspec
+
+    excess = msgspec.structs.replace(record.nulls[0].excess, value=-0.0051)
+    below = msgspec.structs.replace(record.nulls[0], excess=excess)
+    row = ladder_chart((below, *record.nulls[1:]), record.systemic_failure).rows[0]
+    assert row["interval"] == "excess \N{MINUS SIGN}0.51 points"
+    assert row["both"].endswith(", excess \N{MINUS SIGN}0.51 points")
+
+
 @pytest.mark.parametrize("width", [60, 110])
 def test_terminal_and_page_show_the_ladder(record, width):
     out = io.StringIO()

@@ -128,8 +128,9 @@ def _notes(records: Sequence[KindRecord], left_out: Sequence[str], tally: Tally)
         )
     if len({record.individuals for record in records}) > 1:
         yield "Not every individual was judged by every kind; who was judged is not random."
+    several = any(len(record.models) > 1 for record in records)  # elsewhere the undefined figures say it themselves
     for record in records:
-        if len(record.models) == 1:
+        if several and len(record.models) == 1:
             yield f"Kind {record.name!r} has one member: it has a failure rate, but nothing to homogenize."
     if left_out:
         yield f"Of no kind, and left out here: {first_few(left_out)}."

@@ -7,7 +7,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DERMATOLOGY", "IMPROVEMENT", "NAME", "PAPER", "POTENTIAL", "PROFILES", "TREND", "Dermatology", "Potential"]
+__all__ = [
+    "DERMATOLOGY",
+    "IMPROVED_MODEL",
+    "IMPROVED_YEARS",
+    "IMPROVEMENT",
+    "NAME",
+    "PAPER",
+    "POTENTIAL",
+    "PROFILES",
+    "TREND",
+    "Dermatology",
+    "Improvement",
+    "Potential",
+]
 
 NAME = "ecosystem-level"
 PAPER = (
@@ -50,13 +63,17 @@ class Trend:
 
 @dataclass(frozen=True)
 class Improvement:
-    """A reported number about the change between snapshots."""
+    """A reported number about the change between snapshots.
+
+    ``by_others`` says that it is about the other services; at which of the two snapshots they are read is not known.
+    """
 
     about: str
     statement: str
     unit: str
     published: float
     decimals: int
+    by_others: bool = False
     source: str = _SECTION_5
 
 
@@ -93,11 +110,14 @@ POTENTIAL = (
 )
 POTENTIAL_SOURCE = _SECTION_5
 
+IMPROVED_MODEL, IMPROVED_YEARS = "amazon", ("2020", "2021")
 IMPROVEMENT = (
     Improvement("WAIMAI", "from 2020 to 2021 the error of Amazon changes by", "points", -0.025, 3),
     Improvement("WAIMAI", "net improvements of Amazon from 2020 to 2021", "count", 303, 0),
-    Improvement("WAIMAI", "of them, improvements that undo a systemic failure", "count", 0, 0),
-    Improvement("all data sets", "mean share of improvements that undo a systemic failure", "share", 0.10, 2),
+    Improvement("WAIMAI", "of them, improvements that undo a systemic failure", "count", 0, 0, by_others=True),
+    Improvement(
+        "all data sets", "mean share of improvements that undo a systemic failure", "share", 0.10, 2, by_others=True
+    ),
 )
 
 # Whether "8.2 %" are points (observed - expected) or a ratio (observed / expected - 1) is not known: both are tested.

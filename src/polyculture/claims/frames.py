@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from polyculture.audit.frames import Row, flatten
 
 if TYPE_CHECKING:
-    from polyculture.claims.records import AuditedSnapshot, ReproductionRecord
+    from polyculture.claims.records import AuditedSnapshot, Improvement, ReproductionRecord
 
 __all__ = ["tables"]
 
@@ -15,7 +15,7 @@ _OUTCOMES = ("systemic_failure", "consistent_success", "homogeneous_outcomes")
 
 
 def tables(record: ReproductionRecord) -> dict[str, list[Row]]:
-    """Return claims, snapshots (an outcome a row) and profiles; with a table of dermatology also its kinds."""
+    """Return claims, snapshots (an outcome a row), profiles; with more data improvements (a row a reading), kinds."""
     from polyculture.audit.kind_frames import kind_tables
 
     found = {
@@ -26,6 +26,7 @@ def tables(record: ReproductionRecord) -> dict[str, list[Row]]:
             for snapshot in record.snapshots
             for row in snapshot.profile
         ],
+        "improvements": [row for one in record.improvements for row in _improvement(one)],
         **kind_tables(record.dermatology),
     }
     return {name: rows for name, rows in found.items() if rows}
@@ -43,3 +44,9 @@ def _outcomes(snapshot: AuditedSnapshot) -> list[Row]:
         }
         for name in _OUTCOMES
     ]
+
+
+def _improvement(one: Improvement) -> list[Row]:
+    """Return a row a reading, or one row without any where no other service judged in both years."""
+    own = flatten(one, leave_out=("undoing",))
+    return [{**own, **row} for row in [flatten(share) for share in one.undoing] or [{}]]

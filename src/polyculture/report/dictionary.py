@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from polyculture.report.dictionary_improvement import IMPROVEMENT_COLUMNS
 from polyculture.report.dictionary_lab import LAB_COLUMNS
 from polyculture.report.dictionary_portfolio import PORTFOLIO_COLUMNS
 from polyculture.report.dictionary_slices import SLICE_COLUMNS
@@ -220,6 +221,7 @@ _SPECIAL: dict[tuple[str, str], tuple[str, str]] = {
     **LAB_COLUMNS,
     **PORTFOLIO_COLUMNS,
     **SLICE_COLUMNS,
+    **IMPROVEMENT_COLUMNS,
     ("profile", "judged"): ("number of models that judged these individuals", "models"),
     ("profile", "failed"): ("number of them that failed the individual", "models"),
     ("group_profiles", "judged"): ("number of models that judged these individuals", "models"),

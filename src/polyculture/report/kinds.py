@@ -17,7 +17,18 @@ if TYPE_CHECKING:
 
     from polyculture.report.terminal import Screen
 
-__all__ = ["GroupRow", "compared_words", "excess_chart", "group_rows", "kind_tables", "kinds_verdict", "show_kinds"]
+__all__ = [
+    "GroupRow",
+    "compared_words",
+    "excess_chart",
+    "group_rows",
+    "kind_tables",
+    "kinds_verdict",
+    "known_differences",
+    "known_excess",
+    "nothing_words",
+    "show_kinds",
+]
 
 LEVEL = 0.05
 
@@ -55,6 +66,29 @@ def compared_words(one: DifferenceOfDifferences) -> str:
     return f"{first} against {second} under {kinds}"
 
 
+def nothing_words(record: KindsRecord) -> str:
+    """Return why no kind has an excess, in one sentence; empty where one has."""
+    outcomes = [one for kind in record.kinds for one in (kind.systemic_failure, kind.homogeneous_outcomes)]
+    if not outcomes or any(known_excess(one) for one in outcomes):
+        return ""
+    reason = words.reason_of(outcomes[0].difference)
+    told = f" ({reason})" if reason else ""
+    return f"No kind has an excess or a ratio{told}; charts and comparisons of them are left out."
+
+
+def known_excess(*outcomes: Outcome | None) -> bool:
+    """Return whether any of the outcomes has an excess or a ratio."""
+    return any(one is not None and (one.difference.value, one.ratio.value) != (None, None) for one in outcomes)
+
+
+def known_differences(record: KindsRecord) -> list[DifferenceOfDifferences]:
+    """Return the differences of differences; none where not one is defined."""
+    defined = any(
+        (one.excess_difference.value, one.homogenization_ratio.value) != (None, None) for one in record.differences
+    )
+    return list(record.differences) if defined else []
+
+
 def group_rows(record: KindsRecord) -> dict[str, list[GroupRow]]:
     """Return the groups of single columns under every kind, by column and group; those too small are left out."""
     found: dict[str, list[GroupRow]] = {}
@@ -69,8 +103,11 @@ def group_rows(record: KindsRecord) -> dict[str, list[GroupRow]]:
     return found
 
 
-def excess_chart(rows: list[GroupRow], outcome: str = "systemic_failure") -> Chart:
-    """Return the excess of an outcome by group and kind, each against the group's own rates of that kind."""
+def excess_chart(rows: list[GroupRow], outcome: str = "systemic_failure") -> Chart | None:
+    """Return the excess of an outcome by group and kind, each against the group's own rates of that kind.
+
+    None where not one is defined.
+    """
     # The axis says points, and on a phone there is no room to say it again.
     drawn = [
         _without_unit(
@@ -84,6 +121,8 @@ def excess_chart(rows: list[GroupRow], outcome: str = "systemic_failure") -> Cha
         )
         for index, row in enumerate(rows)
     ]
+    if all(row["value"] is None for row in drawn):
+        return None
     title = f"excess of {outcome.replace('_', ' ')} over independence, in points"
     return Chart(
         interval_rows(drawn, "wide", title=title, label=POINTS_LABEL),
@@ -101,6 +140,8 @@ def show_kinds(record: AuditRecord, screen: Screen) -> None:
     if record.kinds is None:
         return
     screen.paragraph(record.kinds.sentence)
+    if nothing := nothing_words(record.kinds):
+        screen.paragraph(nothing)
     screen.blank()
     for table in kind_tables(record, screen):
         screen.show(table)
@@ -116,13 +157,14 @@ def kind_tables(record: AuditRecord, screen: Screen) -> Iterator[Table]:
     kinds = record.kinds
     if kinds is None or kinds.reason:
         return
-    table = screen.table(
-        "Kinds of decision-makers", "kind", "members", "failed by all", "expected", "excess", "ratio (H)"
-    )
+    compared = [] if nothing_words(kinds) else ["expected", "excess", "ratio (H)"]
+    table = screen.table("Kinds of decision-makers", "kind", "members", "failed by all", *compared)
     for kind in kinds.kinds:
-        screen.row(table, kind.name, str(len(kind.models)), *_headline(kind))
+        screen.row(table, kind.name, str(len(kind.models)), *_headline(kind)[: 1 + len(compared)])
     yield table
     for column, rows in group_rows(kinds).items():
+        if not known_excess(*(one for row in rows for one in (row.outcome, row.group.homogeneous_outcomes))):
+            continue
         table = screen.table(f"Excess by {column} and kind, points", "group", "kind", "failed by all", "either extreme")
         for row in rows:
             same = row.group.homogeneous_outcomes
@@ -130,11 +172,11 @@ def kind_tables(record: AuditRecord, screen: Screen) -> Iterator[Table]:
             cells = [words.statistic(one, "points", with_interval=not screen.narrow) for one in ends]
             screen.row(table, words.by_words(row.group.by), row.kind, *(_bare(cell) for cell in cells))
         yield table
-    if kinds.differences:
+    if differences := known_differences(kinds):
         table = screen.table(
             "Groups further apart under one kind, points", "compared", "outcome", "difference", "p corr."
         )
-        for one in kinds.differences:
+        for one in differences:
             number = words.statistic(one.excess_difference, "points", with_interval=not screen.narrow)
             screen.row(table, compared_words(one), one.outcome, _bare(number), words.p_value(one.p_adjusted))
         yield table

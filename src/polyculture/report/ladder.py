@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from polyculture.audit.records import AuditRecord, NullRecord, Outcome
 from polyculture.report import words
-from polyculture.report.charts import Chart
+from polyculture.report.charts import Chart, minus
 from polyculture.report.plots import interval_rows
 
 __all__ = ["LadderRow", "ladder_chart", "ladder_rows", "name", "verdict"]
@@ -131,8 +131,8 @@ def ladder_chart(nulls: Sequence[NullRecord], systemic_failure: Outcome, noun: s
     observed = systemic_failure.observed
     rows: list[dict[str, Any]] = []
     for order, null in enumerate(drawn):
-        excess = words.number(null.excess, "points")
-        expected = words.expected(null.systemic_failure)
+        excess = minus(words.number(null.excess, "points"))
+        expected = minus(words.expected(null.systemic_failure))
         rows.append(
             {
                 "order": order,

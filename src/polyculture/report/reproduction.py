@@ -12,6 +12,7 @@ from polyculture.claims.records import VERDICTS, AuditedSnapshot, ClaimRecord, R
 from polyculture.report import words
 from polyculture.report.charts import profile_chart
 from polyculture.report.html import environment, template_text
+from polyculture.report.improvement import improvement_rows, show_improvements, undoing_chart, years
 from polyculture.report.sections import MOST_TABLE_ROWS, Figure, figure, kinds_context
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def _most_common(snapshot: AuditedSnapshot) -> list[Any]:
 
 def html(record: ReproductionRecord) -> str:
     """Return the reproduction as one HTML page that requests nothing from anywhere."""
+    changes = improvement_rows(record.improvements)
     page: str = (
         environment()
         .get_template("reproduction.html.jinja")
@@ -101,6 +103,9 @@ def html(record: ReproductionRecord) -> str:
             found_interval=interval_words,
             reason=lambda claim: words.reason_of(claim.found),
             multiples=small_multiples(record.snapshots),
+            changes=changes,
+            changes_figure=figure("improvement", undoing_chart(changes)),
+            years=years,
             kinds=None if record.dermatology is None else kinds_context(record.dermatology, "images"),
             noun="images",
             census=False,
@@ -136,6 +141,7 @@ def print_reproduction(record: ReproductionRecord, console: Console) -> None:
     screen.show(table)
     if record.snapshots:
         _data_sets(record, screen)
+    show_improvements(record.improvements, screen)
     _claims_in_words(record, screen)
     for note in record.notes:
         screen.paragraph(f"- {note}")
@@ -158,7 +164,7 @@ def _claims_in_words(record: ReproductionRecord, screen: Any) -> None:
     """Print the claims that do not agree, one by one, and those not tested by reason."""
     odd = [claim for claim in record.claims if claim.verdict in {"disagrees", "cannot tell"}]
     for claim in odd[:MOST_LISTED]:
-        found = words.statistic(claim.found, _KINDS.get(claim.unit, "number"))
+        found = found_words(claim) if claim.unit == "count" else words.statistic(claim.found, _KINDS[claim.unit])
         published = published_words(claim)
         told = f"; published {published}" if published else ""
         screen.paragraph(f"{claim.verdict.capitalize()}: {claim.about}: {claim.statement}{told}, found {found}")

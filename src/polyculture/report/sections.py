@@ -125,13 +125,24 @@ def kinds_context(found: KindsRecord, noun: str) -> dict[str, Any]:
         {
             "column": column,
             "rows": rows,
+            "compared": kinds.known_excess(
+                *(one for row in rows for one in (row.outcome, row.group.homogeneous_outcomes))
+            ),
             "figure": figure(f"kind-groups-{index}", kinds.excess_chart(rows)),
             "same_figure": figure(f"kind-groups-same-{index}", kinds.excess_chart(rows, "homogeneous_outcomes")),
         }
         for index, (column, rows) in enumerate(kinds.group_rows(found).items())
     ]
-    profiles = [(kind, _profile_of_kind(index, kind, noun)) for index, kind in enumerate(found.kinds)]
-    return {"found": found, "columns": columns, "profiles": profiles, "verdict": kinds.kinds_verdict(found)}
+    # How many of one model fail is its failure rate again, which the table has.
+    several = [(index, kind) for index, kind in enumerate(found.kinds) if len(kind.models) > 1]
+    return {
+        "found": found,
+        "columns": columns,
+        "profiles": [(kind, _profile_of_kind(index, kind, noun)) for index, kind in several],
+        "verdict": kinds.kinds_verdict(found),
+        "nothing": kinds.nothing_words(found),
+        "differences": kinds.known_differences(found),
+    }
 
 
 def _profile_of_kind(index: int, kind: KindRecord, noun: str) -> Figure | None:

@@ -45,7 +45,7 @@ class Reproduction:
         Parameters
         ----------
         name : str
-            "claims", "snapshots" or "profiles".
+            "claims", "snapshots", "profiles" or "improvements".
 
         Raises
         ------

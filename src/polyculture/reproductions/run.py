@@ -11,13 +11,14 @@ import numpy as np
 
 from polyculture._version import __version__
 from polyculture.audit.proportion import plain_shares
-from polyculture.audit.statistic import Statistic, undefined
+from polyculture.audit.statistic import Statistic
 from polyculture.audit.words import listed, plural
 from polyculture.claims import ecosystem_level as paper
 from polyculture.claims.records import VERDICTS, ClaimRecord, ReproductionRecord
 from polyculture.claims.verdict import direction, same_data
 from polyculture.errors import UsageError
 from polyculture.reproductions import dermatology as skin
+from polyculture.reproductions import improvement
 from polyculture.reproductions.result import Reproduction
 from polyculture.reproductions.snapshots import Snapshot, bundled, later
 
@@ -44,7 +45,8 @@ def reproduce(
     Parameters
     ----------
     data : path, optional
-        Folder of the HAPI layout; every year of every data set in it is audited as well.
+        Folder of the HAPI layout; every year of every data set in it is audited as well, and
+        consecutive years are compared.
     dermatology : path, optional
         Table of predictions of models and human experts, a row an image.
     map : path, optional
@@ -80,13 +82,14 @@ def reproduce(
         )
     tell = progress or (lambda _: None)
     snapshots = bundled(seed, tell)
-    years, left_out = ([], []) if data is None else later(data, seed, tell)
+    folder = None if data is None else later(data, seed, tell)
+    years = [] if folder is None else folder.snapshots
     table = None
     if dermatology is not None:
         table = skin.look(dermatology, mapping=map, kinds=kinds, seed=seed, progress=tell)
     found = [claim for snapshot in snapshots for claim in _figures(snapshot)]
     found += [claim for snapshot in snapshots for claim in _trend(snapshot)]
-    found += _improvement(given=data is not None)
+    found += improvement.claims(None if folder is None else folder.improvements)
     found += skin.claims(table)
     return Reproduction(
         ReproductionRecord(
@@ -106,8 +109,9 @@ def reproduce(
             verdicts=_counts(found),
             claims=tuple(found),
             snapshots=tuple(snapshot.record for snapshot in [*snapshots, *years]),
+            improvements=() if folder is None else tuple(folder.improvements),
             dermatology=None if table is None else table.kinds,
-            notes=(*_NOTES, *left_out),
+            notes=(*_NOTES, *(() if folder is None else folder.left_out)),
         )
     )
 
@@ -116,7 +120,8 @@ _NOTES = (
     "The paper speaks of eleven data sets; the counts of twelve are bundled. Which one it leaves out is not known.",
     "Published figures of the bundled counts are of the same examples, so that they must agree but for rounding; their "
     "intervals say what other examples of the same kind might show.",
-    "Where it is not known whether a published number is in points or a ratio, each reading counts as a claim.",
+    "Where it is not known whether a published number is in points or a ratio, or at which of two years the other "
+    "services are read, each reading counts as a claim.",
 )
 
 
@@ -212,33 +217,6 @@ def _trend(snapshot: Snapshot) -> list[ClaimRecord]:
             )
         )
     return found
-
-
-def _improvement(*, given: bool) -> list[ClaimRecord]:
-    """Name the claims about change between snapshots, which take two snapshots individual by individual.
-
-    This is the place where a comparison of snapshots comes in; without one they are not tested, and say why.
-    """
-    why = (
-        "comparing two snapshots individual by individual is not part of this version"
-        if given
-        else "needs the later snapshots: --data FOLDER"
-    )
-    return [
-        ClaimRecord(
-            about=one.about,
-            statement=one.statement,
-            unit=one.unit,  # type: ignore[arg-type]
-            published=one.published,
-            decimals=one.decimals,
-            found=undefined(why),
-            judged_by="interval",
-            verdict="not tested",
-            reason=why,
-            source=one.source,
-        )
-        for one in paper.IMPROVEMENT
-    ]
 
 
 def _counts(found: Sequence[ClaimRecord]) -> dict[str, int]:

@@ -1,22 +1,26 @@
-"""Audits of the data sets of 2307.05862: the bundled counts of 2020, and each year of a HAPI folder."""
+"""Audits of the data sets of 2307.05862: the bundled counts of 2020, and a HAPI folder by year and change."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polyculture.api import audit
-from polyculture.claims.records import AuditedSnapshot
+from polyculture.claims.records import AuditedSnapshot, Improvement
 from polyculture.errors import FileError, UsageError
+from polyculture.reproductions.improvement import improvements
 
 if TYPE_CHECKING:
     from polyculture.audit.records import InputFile
+    from polyculture.readers import Table
+    from polyculture.readers.hapi import HapiFolder
     from polyculture.results import Audit
 
-__all__ = ["Snapshot", "bundled", "later"]
+__all__ = ["Folder", "Snapshot", "bundled", "later"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,15 @@ class Snapshot:
         return self.audit.provenance.inputs
 
 
+@dataclass
+class Folder:
+    """What a HAPI folder holds: audits by data set and year, changes between years, and what was left out and why."""
+
+    snapshots: list[Snapshot] = field(default_factory=list)
+    improvements: list[Improvement] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+
 def bundled(seed: int, progress: Callable[[str], None]) -> list[Snapshot]:
     """Audit the bundled counts of 2020, all data sets."""
     from polyculture.datasets.hapi2020 import PERIOD, patterns
@@ -43,15 +56,8 @@ def bundled(seed: int, progress: Callable[[str], None]) -> list[Snapshot]:
     return found
 
 
-def later(folder: str | PathLike[str], seed: int, progress: Callable[[str], None]) -> tuple[list[Snapshot], list[str]]:
-    """Audit every year of every data set of a HAPI folder.
-
-    Returns
-    -------
-    list of Snapshot
-        By data set and year.
-    list of str
-        What was left out and why, in sentences.
+def later(folder: str | PathLike[str], seed: int, progress: Callable[[str], None]) -> Folder:
+    """Audit every year of every data set of a HAPI folder, and compare consecutive years.
 
     Raises
     ------
@@ -65,34 +71,61 @@ def later(folder: str | PathLike[str], seed: int, progress: Callable[[str], None
         raise FileError(
             f"There is no folder {str(path)!r}.", hint="Give the folder of HAPI: TASK/DATASET/API/YY-MM-DD."
         )
-    found, left_out = [], []
+    found = Folder()
     for place in hapi.data_sets(path):
+        name = str(place.relative_to(path))
         try:
-            found += list(_years(place, seed, progress))
+            known, table = _opened(place)
+            found.snapshots += list(_years(known, table, seed, progress))
         except UsageError as error:
-            left_out.append(f"{place.relative_to(path)} was left out: {error.message}")
-    return found, left_out
+            found.left_out.append(f"{name} was left out: {error.message}")
+            continue
+        for years in _pairs(known, table):
+            progress(f"Comparing {known.dataset}, {years[0]} and {years[1]}")
+            try:
+                found.improvements += improvements(
+                    table, known.dataset, known.task, years, column=str(table.mapping["snapshot"]), seed=seed
+                )
+            except UsageError as error:
+                found.left_out.append(f"{name}: {years[0]} and {years[1]} were not compared: {error.message}")
+    return found
 
 
-def _years(place: Path, seed: int, progress: Callable[[str], None]) -> Iterator[Snapshot]:
+def _opened(place: Path) -> tuple[HapiFolder, Table]:
+    """Open one data set of the layout.
+
+    Raises
+    ------
+    UsageError
+        If years do not tell its snapshots apart.
+    """
     from polyculture.readers import hapi, open_sources
 
-    known = hapi.find(place)
-    table = open_sources([place])
-    column = table.mapping.get("snapshot")
-    dates = sorted({date for snapshots in known.snapshots.values() for date, _ in snapshots})
-    if column == "snapshot":
+    known, table = hapi.find(place), open_sources([place])
+    if table.mapping.get("snapshot") == "snapshot":
         raise UsageError(
             "one service has two snapshots in a year, so that years do not tell snapshots apart.",
             hint="Audit them by --snapshot.",
         )
+    return known, table
+
+
+def _pairs(known: HapiFolder, table: Table) -> list[tuple[int, int]]:
+    """Return each two consecutive years; none where every service was asked once."""
+    years = sorted({date.year for snapshots in known.snapshots.values() for date, _ in snapshots})
+    return list(pairwise(years)) if table.mapping.get("snapshot") is not None else []
+
+
+def _years(known: HapiFolder, table: Table, seed: int, progress: Callable[[str], None]) -> Iterator[Snapshot]:
+    column = table.mapping.get("snapshot")
+    dates = sorted({date for snapshots in known.snapshots.values() for date, _ in snapshots})
     for year in sorted({date.year for date in dates}):
         apis = [api for api, own in known.snapshots.items() if any(date.year == year for date, _ in own)]
         if len(apis) < 2:
             continue
         progress(f"Auditing {known.dataset}, {year}")
         chosen = {} if column is None else {"snapshot": f"year={year}"}
-        yield _snapshot(audit(table, seed=seed, **chosen), known.dataset, known.task, str(year), str(place))  # type: ignore[arg-type]
+        yield _snapshot(audit(table, seed=seed, **chosen), known.dataset, known.task, str(year), str(known.folder))  # type: ignore[arg-type]
 
 
 def _snapshot(found: Audit, dataset: str, task: str, period: str, source: str) -> Snapshot:

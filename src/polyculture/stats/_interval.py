@@ -76,7 +76,7 @@ def quantile(level: float = 0.95, clusters: float | None = None) -> float:
     return float(ndtri(upper)) if clusters is None else float(stdtrit(max(clusters - 1, 1), upper))
 
 
-def few_clusters(clusters: int) -> str:
-    """Return the reason why a figure from so few clusters has no interval."""
-    noun = "cluster" if clusters == 1 else "clusters"
+def few_clusters(clusters: int, what: str = "cluster") -> str:
+    """Return the reason why a figure from so few clusters (or what else is drawn whole) has no interval."""
+    noun = what if clusters == 1 else f"{what}s"
     return f"only {clusters} {noun}: the figure is descriptive, an interval needs at least {FEWEST_CLUSTERS}"
