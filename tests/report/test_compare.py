@@ -94,7 +94,7 @@ def test_the_terminal_fits_its_width(name: str, width: int) -> None:
 @named
 def test_tables_hold_the_record_and_the_dictionary_every_column(name: str, tmp_path: Path) -> None:
     written = write_compare_tables(RECORDS[name], tmp_path / "tables")
-    read = {path.stem: list(csv.reader(path.open(encoding="utf-8"))) for path in written}
+    read = {path.stem: list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"), newline=""))) for path in written}
     described = {(row[0], row[1]): row for row in read["dictionary"][1:]}
     for table, rows in read.items():
         for column in rows[0]:
