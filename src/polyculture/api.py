@@ -57,6 +57,7 @@ class MappingOptions(TypedDict, total=False):
     positive: str | None
     max_groups: int
     options: str | int | None
+    probabilities: str | None
 
 
 @dataclass(frozen=True)
@@ -256,7 +257,7 @@ def audit(
     **mapping
         What the columns mean, the fields of `Mapping`: id, label, models, by, snapshot, weight, count, cluster,
         long, model, value, outcomes, failure, failed_when, pending, no_answer, no_answer_values, min_judged,
-        positive, max_groups, options.
+        positive, max_groups, options, probabilities.
     command : str
         The call as the provenance shows it.
 

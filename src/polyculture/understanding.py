@@ -110,7 +110,7 @@ def understand(outcomes: Outcomes) -> Understanding:
 
     survey, mapping = outcomes.survey, outcomes.mapping
     refuse_unsaid_value(outcomes)
-    roles = ("id", "model", "value", "snapshot", "weight", "count", "cluster", "options")
+    roles = ("id", "model", "value", "snapshot", "weight", "count", "cluster", "options", "probabilities")
     return Understanding(
         source=outcomes.source,
         rows=survey.rows,

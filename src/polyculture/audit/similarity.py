@@ -135,11 +135,13 @@ def similarity(view: View) -> Similarity | None:
     cells = cells_of(rows) if exact is None else exact
     varied = rows if tally.exact or exact is None else _selected(rows)
     everyone = view.individuals(range(len(tally.cells)))
+    share = 1.0 if exact is not None else rows.n / max(everyone, 1)
     found = pair_similarity(
         cells,
         rows if exact is None else None,
-        answers=_answers(tally, cells, 1.0 if exact is not None else rows.n / max(everyone, 1)),
+        answers=_answers(tally, cells, share),
         two_options=tally.binary_labels if tally.answers is None else tally.answers.options == 2,
+        probabilities=None if tally.probabilities is None else tally.probabilities * share,
     )
     judged, failed = cells.n, cells.both
     if merged.weighted:

@@ -23,7 +23,7 @@ __all__ = ["load", "save"]
 
 _FORMAT = "polyculture/tally/1"
 _HEADER = "tally.json"
-_TABLES = ("raw", "tables", "answers")
+_TABLES = ("raw", "tables", "answers", "probabilities")
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -38,6 +38,9 @@ def save(tally: Tally, path: Path) -> None:
         header["answer_values"] = tally.answers.values
         header["answer_options"] = tally.answers.said
         arrays |= {f"answers.{name}": array for name, array in tally.answers.arrays().items()}
+    if tally.probabilities is not None:
+        header["has_probabilities"] = True
+        arrays["probabilities"] = tally.probabilities
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
         _put(archive, _HEADER, json.dumps(header, sort_keys=True, ensure_ascii=False).encode())
@@ -73,6 +76,7 @@ def load(path: Path) -> Tally:
                 names = [e.name for e in fields(AnswerTables) if e.name not in {"values", "said"}]
                 arrays = {name: _get(archive, f"answers.{name}") for name in names}
                 answers = AnswerTables(values=None if values is None else tuple(values), said=said, **arrays)
+            probabilities = _get(archive, "probabilities") if header.pop("has_probabilities", False) else None
     except FileNotFoundError as problem:
         raise TallyError(
             f"There is no file {path}.", hint="Make it with polyculture tally SOURCE -o FILE."
@@ -84,7 +88,7 @@ def load(path: Path) -> Tally:
     for name in ("models", "groups", "cluster_names"):
         header[name] = None if header[name] is None else tuple(header[name])
     header["cells"] = tuple(tuple(cell) for cell in header["cells"])
-    return Tally(raw=raw, tables=tables, answers=answers, **header)
+    return Tally(raw=raw, tables=tables, answers=answers, probabilities=probabilities, **header)
 
 
 def _get(archive: zipfile.ZipFile, key: str) -> Any:

@@ -300,8 +300,7 @@ def capa_of_all(rows: Rows, similarity: PairSimilarity, share: float = 1.0) -> E
         return Estimated(value, reason="no pair has an interval of its own")
     exact = similarity.capa_method.endswith("two options")
     note = "" if exact else ", with the standard errors of pairs for the answers"
-    p = similarity.cells.shares()
-    f, g = (p.both + p.first)[chosen], (p.both + p.second)[chosen]
+    f, g = similarity.wrong[chosen], similarity.wrong.T[chosen]
     lowest = float(_lowest(f, g, similarity.expected[chosen], two_options=exact).mean())
     return _ranged(value, lowest, replace(spread, variance=spread.variance * (1.0 if exact else ratio**2)), rows, note)
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from polyculture.stats._rows import Bools, Floats, Rows
 from polyculture.stats.similarity.capa import (
-    ProbabilitySums,
     capa_labels,
     capa_probabilities,
     capa_variance,
@@ -32,10 +31,13 @@ __all__ = ["Answers", "PairSimilarity", "pair_similarity"]
 
 NOBODY = "no individual was judged by both"
 CONSTANT = "a model fails nobody, or everybody, of those whom both judged"
+NO_PROBABILITIES = "no individual was answered by both with probabilities"
+SURE = "a model gives the right option all probability, or none, on everybody whom both answered"
 NEITHER = "neither fails anybody whom both judged"
 NOT_BOTH = "both are never wrong on the same individual"
 FLAGS = "needs the answers, not only who was failed"
 TWO = "with two options two wrong answers are always the same"
+_ROUNDING = 1e-12
 FEW_CLUSTERS = "fewer than 10 clusters hold individuals whom both judged: descriptive only"
 
 
@@ -66,7 +68,8 @@ class PairSimilarity:
     """All measures of all pairs, and what collections of models are measured by.
 
     ``observed`` and ``expected`` are the agreements that CAPA is made of; ``baseline`` is the chance that two
-    wrong answers are the same, NaN where it is not known.
+    wrong answers are the same, NaN where it is not known; ``wrong`` is the row's model's failure rate as CAPA has it:
+    1 less the mean probability on the right option where it is of probabilities.
     """
 
     phi: Measure
@@ -78,6 +81,7 @@ class PairSimilarity:
     baseline: Floats
     observed: Floats
     expected: Floats
+    wrong: Floats
     capa_method: str
     cells: Cells
     size: Floats
@@ -89,7 +93,7 @@ def pair_similarity(
     *,
     answers: Answers | None = None,
     two_options: bool = False,
-    probabilities: ProbabilitySums | None = None,
+    probabilities: Floats | None = None,
 ) -> PairSimilarity:
     """Measure every pair of models.
 
@@ -104,8 +108,8 @@ def pair_similarity(
     two_options : bool
         Whether there are two options: failure flags then tell the answers, unless ``answers`` are given too
         (a model may have given none).
-    probabilities : ProbabilitySums, optional
-        For probabilistic CAPA, which then takes the place of the other.
+    probabilities : (k, k, 5, 5), optional
+        Moments for probabilistic CAPA (see ``capa_probabilities``), which then takes the place of the other.
 
     Returns
     -------
@@ -124,21 +128,25 @@ def pair_similarity(
     first, second = cells.both + cells.first, cells.both + cells.second
     constant = (first <= 0) | (first >= cells.n) | (second <= 0) | (second >= cells.n)
     either = union(cells)
-    capa, observed, expected, capa_method = _capa(cells, kappa_size, answers, probabilities, nobody, constant)
+    if probabilities is None:
+        agreement = _capa(cells, kappa_size, answers, nobody, constant)
+    else:
+        agreement = _soft_capa(cells, kappa_size, probabilities)
     jaccard_value = jaccard(cells)
     overlap = _share(jaccard_value, jaccard_size, share_of(either, cells.n), (nobody, NOBODY), (either <= 0, NEITHER))
     same_both, same_either = _agreement(cells, answers, kappa_size, nobody, two_options=two_options)
     return PairSimilarity(
         phi=_correlation(phi, phi_influence, cells, phi_size, (nobody, NOBODY), (constant, CONSTANT)),
         kappa=_correlation(kappa, kappa_influence, cells, kappa_size, (nobody, NOBODY), (constant, CONSTANT)),
-        capa=_without_clusters(capa, few),
+        capa=_without_clusters(agreement.capa, few),
         jaccard=overlap,
         agree_when_both_wrong=same_both,
         agree_when_either_wrong=same_either,
         baseline=np.full(few.shape, np.nan) if answers is None else answers.chance_both_wrong,
-        observed=observed,
-        expected=expected,
-        capa_method=capa_method,
+        observed=agreement.observed,
+        expected=agreement.expected,
+        wrong=agreement.wrong,
+        capa_method=agreement.method,
         cells=cells,
         size=kappa_size,
     )
@@ -203,20 +211,31 @@ def _agreement(
     )
 
 
-def _capa(  # noqa: PLR0917
-    cells: Cells,
-    size: Floats,
-    answers: Answers | None,
-    probabilities: ProbabilitySums | None,
-    nobody: Bools,
-    constant: Bools,
-) -> tuple[Measure, Floats, Floats, str]:
-    if probabilities is not None:
-        value, variance, observed, expected = capa_probabilities(probabilities)
-        why, reasons = undefined_where((probabilities.items <= 0, NOBODY), (np.isnan(value), CONSTANT))
-        low, high = fisher_limits(value, value, variance)
-        method = FISHER.removesuffix(", 1/2 added per cell")
-        return Measure(value, low, high, method, why, reasons), observed, expected, "probabilities"
+@dataclass(frozen=True, eq=False)
+class _Agreement:
+    """CAPA, what it is made of, and of what, in words."""
+
+    capa: Measure
+    observed: Floats
+    expected: Floats
+    wrong: Floats
+    method: str
+
+
+def _soft_capa(cells: Cells, size: Floats, moments: Floats) -> _Agreement:
+    """Return CAPA of probabilities; ``size`` is the effective number of individuals of the cells."""
+    found = capa_probabilities(moments)
+    sure = (found.right <= 0) | (found.right >= 1 - _ROUNDING)
+    why, reasons = undefined_where((found.items <= 0, NO_PROBABILITIES), (sure | sure.T, SURE))
+    value = np.where(why > 0, np.nan, found.value)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = found.variance / (size * (found.items / cells.n))
+    low, high = fisher_limits(value, value, variance)
+    capa = Measure(value, low, high, FISHER.removesuffix(", 1/2 added per cell"), why, reasons)
+    return _Agreement(capa, found.observed, found.expected, 1 - found.right, "probabilities")
+
+
+def _capa(cells: Cells, size: Floats, answers: Answers | None, nobody: Bools, constant: Bools) -> _Agreement:
     same = np.zeros_like(cells.n) if answers is None else answers.same_wrong
     chance = np.zeros_like(cells.n) if answers is None else answers.chance
     value, observed, expected = capa_labels(cells, same, chance)
@@ -231,4 +250,5 @@ def _capa(  # noqa: PLR0917
     centre, _, _ = capa_labels(smoothed, alike, chance)
     low, high = fisher_limits(value, centre, capa_variance(smoothed, alike, chance))
     words = "exact match of failure flags" if answers is None else f"answers, {answers.words}"
-    return Measure(value, low, high, FISHER, why, reasons), observed, expected, words
+    wrong = share_of(cells.both + cells.first, cells.n)
+    return _Agreement(Measure(value, low, high, FISHER, why, reasons), observed, expected, wrong, words)
