@@ -172,9 +172,7 @@ class Mapping:
                 hint="Bring the table to a row an item, with a column for each model and option.",
             )
         if self.options is not None:
-            raise UsageError(
-                "options and probabilities both say which answers an item offers.", hint="Drop --options."
-            )
+            raise UsageError("options and probabilities both say which answers an item offers.", hint="Drop --options.")
         if self.rule().kind != "misclassified":
             raise UsageError(
                 f"probabilities are about options of which a label names the right one; the failure rule is "

@@ -70,7 +70,7 @@ def add(left: Tally, right: Tally) -> Tally:
     if left.answers is not None and right.answers is not None:
         answers = left.answers.add(right.answers, order)
     if left.probabilities is not None and right.probabilities is not None:
-        probabilities = left.probabilities + right.probabilities[np.ix_(order, order)]
+        probabilities = left.probabilities + right.probabilities.ordered(order)
     return replace(
         left,
         answers=answers,
@@ -136,7 +136,7 @@ def same(left: Tally, right: Tally) -> bool:
         return False
     if (left.probabilities is None) != (right.probabilities is None):
         return False
-    if left.probabilities is not None and right.probabilities is not None:
-        if not np.allclose(left.probabilities, right.probabilities, rtol=1e-9):
-            return False
+    both = left.probabilities, right.probabilities
+    if both[0] is not None and both[1] is not None and not both[0].same(both[1]):
+        return False
     return left.tables is None or right.tables is None or left.tables.same(right.tables)

@@ -1,4 +1,4 @@
-"""Moments of the probabilities of every pair of models: what probabilistic CAPA and its interval are functions of.
+"""Moments of the probabilities of models: what probabilistic CAPA and its intervals are functions of.
 
 Made in one pass of its own, by the engine that holds the outcomes; the moments of two halves add up.
 """
@@ -6,6 +6,7 @@ Made in one pass of its own, by the engine that holds the outcomes; the moments 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -21,30 +22,50 @@ from polyculture.tally.tables import FloatArray
 if TYPE_CHECKING:
     from polyculture.outcomes import Outcomes
 
-__all__ = ["QUANTITIES", "moments_by_aggregates", "moments_of_arrays", "probability_moments"]
+__all__ = ["ProbabilityTables", "probabilities_of", "tables_by_aggregates", "tables_of_arrays"]
 
-QUANTITIES = ("one", "same", "right_first", "right_second", "chance")
-"""Of an individual whom both models answered with probabilities: 1; the sum over options of the product of both
-probabilities; each one's probability on the right option; 1 / (options - 1)."""
-
-_SWAPPED = [0, 1, 3, 2, 4]
+_SWAPPED = [0, 1, 3, 2, 4]  # the quantities of a pair in the other order
 _MOST_MODELS = 400
 _BLOCK = 1 << 21  # numbers of one batch of (individuals, pairs, 5)
 
 
-def probability_moments(outcomes: Outcomes) -> FloatArray | None:
-    """Add up what pairs of models gave probabilities to.
+@dataclass(frozen=True)
+class ProbabilityTables:
+    """Sums over individuals of weight times the products of any two quantities.
 
-    Parameters
+    Attributes
     ----------
-    outcomes : Outcomes
-        The lazy frame and its mapping.
+    pairs : (k, k, 5, 5) float64
+        Over those whom both models answered with probabilities, of: 1; the sum over options of the product of both
+        probabilities; the first's and the second's probability on the right option; 1 / (options - 1). Zeros on the
+        diagonal.
+    together : (k + 3, k + 3) float64
+        Over those whom all models answered so, of: 1; that sum of products, added up over pairs; each model's
+        probability on the right option; 1 / (options - 1).
+    """
 
-    Returns
-    -------
-    (k, k, 5, 5) float64 or None
-        For each pair the sums over individuals of weight times the products of any two of ``QUANTITIES``, over those
-        whom both models answered with probabilities; zeros on the diagonal. None without probabilities.
+    pairs: FloatArray
+    together: FloatArray
+
+    def __add__(self, other: ProbabilityTables) -> ProbabilityTables:
+        return ProbabilityTables(self.pairs + other.pairs, self.together + other.together)
+
+    def ordered(self, order: list[int]) -> ProbabilityTables:
+        """Return the same with the models in another order, given by their places here."""
+        places = [0, 1, *(place + 2 for place in order), len(order) + 2]
+        return ProbabilityTables(self.pairs[np.ix_(order, order)], self.together[np.ix_(places, places)])
+
+    def same(self, other: ProbabilityTables) -> bool:
+        """Whether sums are equal to 1e-9."""
+        return all(np.allclose(mine, other.arrays()[name], rtol=1e-9) for name, mine in self.arrays().items())
+
+    def arrays(self) -> dict[str, FloatArray]:
+        """Return the arrays by name, for saving."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
+
+
+def probabilities_of(outcomes: Outcomes) -> ProbabilityTables | None:
+    """Add up what models gave probabilities to; None where the mapping names no columns of them.
 
     Raises
     ------
@@ -60,15 +81,16 @@ def probability_moments(outcomes: Outcomes) -> FloatArray | None:
             hint="Choose fewer models with --models, or drop --probabilities.",
         )
     rows = probability_rows(outcomes, known, individuals_of(outcomes))
-    if rows.frame.implementation.is_polars():
-        from polyculture.tally.engines.polars import over_batches
+    found = _by_batches(rows) if rows.frame.implementation.is_polars() else tables_by_aggregates(rows)
+    return ProbabilityTables(rounded(found.pairs), rounded(found.together))
 
-        names = _columns(rows)
-        parts = over_batches(nw.to_native(rows.frame.select(*names)), lambda batch: _of_batch(batch.to_numpy(), rows))
-        found = sum(parts, np.zeros((rows.models, rows.models, 5, 5)))
-    else:
-        found = moments_by_aggregates(rows)
-    return rounded(np.asarray(found))
+
+def _by_batches(rows: ProbabilityRows) -> ProbabilityTables:
+    from polyculture.tally.engines.polars import over_batches
+
+    k = rows.models
+    parts = over_batches(nw.to_native(rows.frame.select(*_columns(rows))), lambda batch: _of(batch.to_numpy(), rows))
+    return sum(parts, ProbabilityTables(np.zeros((k, k, 5, 5)), np.zeros((k + 3, k + 3))))
 
 
 def _columns(rows: ProbabilityRows) -> list[str]:
@@ -82,16 +104,16 @@ def _columns(rows: ProbabilityRows) -> list[str]:
     ]
 
 
-def _of_batch(table: FloatArray, rows: ProbabilityRows) -> FloatArray:
+def _of(table: FloatArray, rows: ProbabilityRows) -> ProbabilityTables:
     k = rows.models
     given = table[:, 2 + 2 * k :].reshape(len(table), k, rows.options)
-    return moments_of_arrays(given, table[:, 2 : 2 + k], table[:, 2 + k : 2 + 2 * k], table[:, 1], table[:, 0])
+    return tables_of_arrays(given, table[:, 2 : 2 + k], table[:, 2 + k : 2 + 2 * k], table[:, 1], table[:, 0])
 
 
-def moments_of_arrays(
+def tables_of_arrays(
     given: FloatArray, seen: FloatArray, right: FloatArray, chance: FloatArray, weight: FloatArray
-) -> FloatArray:
-    """Return the moments of all pairs at once, in batches.
+) -> ProbabilityTables:
+    """Return the sums over rows that are at hand, in batches.
 
     Parameters
     ----------
@@ -101,31 +123,25 @@ def moments_of_arrays(
         1 where a model gave probabilities, else 0; its probability on the right option.
     chance, weight : (n,)
         1 / (options - 1), and the weight.
-
-    Returns
-    -------
-    (k, k, 5, 5)
-        As in `probability_moments`.
     """
     k = given.shape[1]
     one, other = np.triu_indices(k, 1)
-    total = np.zeros((len(one), 5, 5))
+    total, together = np.zeros((len(one), 5, 5)), np.zeros((k + 3, k + 3))
     step = max(1, _BLOCK // max(5 * len(one), 1))
     for start in range(0, len(given), step):
         here = slice(start, start + step)
-        p, s, x = given[here], seen[here], right[here]
+        p, s, x, c, w = given[here], seen[here], right[here], chance[here, None], weight[here, None]
         both = s[:, one] * s[:, other]
-        same = np.matmul(p, p.transpose(0, 2, 1))[:, one, other]
-        quantities = np.stack(
-            [both, same * both, x[:, one] * both, x[:, other] * both, chance[here, None] * both]
-        )  # (5, n, pairs)
-        weighted = quantities * weight[here, None]
-        total += np.matmul(quantities.transpose(2, 0, 1), weighted.transpose(2, 1, 0))
-    return _of_pairs(total, k)
+        products = np.matmul(p, p.transpose(0, 2, 1))[:, one, other]
+        pairs = np.stack([np.ones_like(both), products, x[:, one], x[:, other], c * np.ones_like(both)]) * both
+        total += np.matmul(pairs.transpose(2, 0, 1), (pairs * w).transpose(2, 1, 0))
+        everybody = np.column_stack([np.ones_like(c), products.sum(axis=1), x, c]) * s.prod(axis=1)[:, None]
+        together += everybody.T @ (everybody * w)
+    return ProbabilityTables(_of_pairs(total, k), together)
 
 
 def _of_pairs(upper: FloatArray, k: int) -> FloatArray:
-    """Spread the moments of pairs i < j over both orders."""
+    """Spread the sums of pairs i < j over both orders."""
     found = np.zeros((k, k, 5, 5))
     one, other = np.triu_indices(k, 1)
     found[one, other] = upper
@@ -133,33 +149,65 @@ def _of_pairs(upper: FloatArray, k: int) -> FloatArray:
     return found
 
 
-def moments_by_aggregates(rows: ProbabilityRows, chunk: int = 20) -> FloatArray:
-    """Add up moments as sums of products, some pairs a query: what every engine with SQL can do."""
-    pairs = list(zip(*(index.tolist() for index in np.triu_indices(rows.models, 1)), strict=True))
-    upper = np.zeros((len(pairs), 5, 5))
-    places = [(a, b) for a in range(5) for b in range(a, 5)]
-    for start in range(0, len(pairs), chunk):
-        here = pairs[start : start + chunk]
-        products: dict[str, nw.Expr] = {"__w": nw.col("__w")}
-        for n, pair in enumerate(here):
-            products |= {f"q{n}_{a}": value for a, value in enumerate(_quantities(pair, rows.options))}
-        sums = {
-            f"m{n}_{a}_{b}": (nw.col("__w") * nw.col(f"q{n}_{a}") * nw.col(f"q{n}_{b}")).sum()
-            for n in range(len(here))
-            for a, b in places
-        }
-        found: dict[str, Any] = fetch(rows.frame.select(**products).select(**sums)).rows(named=True)[0]
-        for n in range(len(here)):
-            for a, b in places:
-                upper[start + n, a, b] = upper[start + n, b, a] = float(found[f"m{n}_{a}_{b}"] or 0.0)
-    return _of_pairs(upper, rows.models)
+def tables_by_aggregates(rows: ProbabilityRows, chunk: int = 20) -> ProbabilityTables:
+    """Add up sums of products, those of some pairs a query: what every engine with SQL can do."""
+    k = rows.models
+    pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
+    parts = [
+        _sums_of_products(rows, [_of_pair(pair, rows.options) for pair in pairs[start : start + chunk]])
+        for start in range(0, len(pairs), chunk)
+    ]
+    upper = np.concatenate(parts) if parts else np.zeros((0, 5, 5))
+    return ProbabilityTables(_of_pairs(upper, k), _sums_of_products(rows, [_of_everybody(rows)])[0])
 
 
-def _quantities(pair: Sequence[int], options: int) -> list[nw.Expr]:
-    i, j = pair
-    both = nw.col(f"__s{i}") * nw.col(f"__s{j}")
-    same = nw.lit(0.0)
+def _sums_of_products(rows: ProbabilityRows, several: Sequence[Sequence[nw.Expr]]) -> FloatArray:
+    """Return for each list of m quantities the (m, m) sums of weighted products."""
+    size = len(several[0])
+    places = [(n, a, b) for n in range(len(several)) for a in range(size) for b in range(a, size)]
+    named = {f"q{n}_{a}": value for n, quantities in enumerate(several) for a, value in enumerate(quantities)}
+    sums = {f"m{n}_{a}_{b}": (nw.col("__w") * nw.col(f"q{n}_{a}") * nw.col(f"q{n}_{b}")).sum() for n, a, b in places}
+    row: dict[str, Any] = fetch(rows.frame.select(nw.col("__w"), **named).select(**sums)).rows(named=True)[0]
+    found = np.zeros((len(several), size, size))
+    for n, a, b in places:
+        found[n, a, b] = found[n, b, a] = float(row[f"m{n}_{a}_{b}"] or 0.0)
+    return found
+
+
+def _product(factors: Sequence[nw.Expr]) -> nw.Expr:
+    total = factors[0]
+    for factor in factors[1:]:
+        total = total * factor
+    return total
+
+
+def _same(pair: tuple[int, int], options: int) -> nw.Expr:
+    total = nw.lit(0.0)
     for place in range(options):
-        same = same + nw.col(f"__p{i}_{place}") * nw.col(f"__p{j}_{place}")
-    # Probabilities are 0 where their own model gave none, but not where the other did.
-    return [both, same, nw.col(f"__x{i}") * both, nw.col(f"__x{j}") * both, nw.col("__c") * both]
+        total = total + nw.col(f"__p{pair[0]}_{place}") * nw.col(f"__p{pair[1]}_{place}")
+    return total
+
+
+def _of_pair(pair: tuple[int, int], options: int) -> list[nw.Expr]:
+    both = _product([nw.col(f"__s{i}") for i in pair])
+    # A product of probabilities is 0 where either is missing; the rest is not.
+    return [both, _same(pair, options), *(nw.col(f"__x{i}") * both for i in pair), nw.col("__c") * both]
+
+
+def _of_everybody(rows: ProbabilityRows) -> list[nw.Expr]:
+    k = rows.models
+    everybody = _product([nw.col(f"__s{i}") for i in range(k)])
+    products = nw.lit(0.0)
+    for place in range(rows.options):
+        # Of all pairs at once: the square of the sum, less the squares.
+        total, squares = nw.lit(0.0), nw.lit(0.0)
+        for i in range(k):
+            value = nw.col(f"__p{i}_{place}")
+            total, squares = total + value, squares + value * value
+        products = products + (total * total - squares) * 0.5
+    return [
+        everybody,
+        products * everybody,
+        *(nw.col(f"__x{i}") * everybody for i in range(k)),
+        nw.col("__c") * everybody,
+    ]

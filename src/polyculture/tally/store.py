@@ -16,6 +16,7 @@ from polyculture.errors import TallyError
 from polyculture.files import atomic_write
 from polyculture.tally.answers import AnswerTables
 from polyculture.tally.counts import ExactTables
+from polyculture.tally.probabilities import ProbabilityTables
 from polyculture.tally.tables import RawPatterns
 from polyculture.tally.tally import Tally
 
@@ -40,7 +41,7 @@ def save(tally: Tally, path: Path) -> None:
         arrays |= {f"answers.{name}": array for name, array in tally.answers.arrays().items()}
     if tally.probabilities is not None:
         header["has_probabilities"] = True
-        arrays["probabilities"] = tally.probabilities
+        arrays |= {f"probabilities.{name}": array for name, array in tally.probabilities.arrays().items()}
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
         _put(archive, _HEADER, json.dumps(header, sort_keys=True, ensure_ascii=False).encode())
@@ -76,7 +77,10 @@ def load(path: Path) -> Tally:
                 names = [e.name for e in fields(AnswerTables) if e.name not in {"values", "said"}]
                 arrays = {name: _get(archive, f"answers.{name}") for name in names}
                 answers = AnswerTables(values=None if values is None else tuple(values), said=said, **arrays)
-            probabilities = _get(archive, "probabilities") if header.pop("has_probabilities", False) else None
+            probabilities = None
+            if header.pop("has_probabilities", False):
+                names = [entry.name for entry in fields(ProbabilityTables)]
+                probabilities = ProbabilityTables(**{name: _get(archive, f"probabilities.{name}") for name in names})
     except FileNotFoundError as problem:
         raise TallyError(
             f"There is no file {path}.", hint="Make it with polyculture tally SOURCE -o FILE."

@@ -6,6 +6,7 @@ the expected agreement are averaged over pairs before the ratio. What answers ho
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,15 @@ from polyculture.stats._rows import Floats
 from polyculture.stats.similarity.cells import Cells
 from polyculture.stats.similarity.error_consistency import kappa_of
 
-__all__ = ["SoftAgreement", "capa_expected", "capa_labels", "capa_probabilities", "capa_variance"]
+__all__ = [
+    "ProbabilityMoments",
+    "SoftAgreement",
+    "capa_expected",
+    "capa_labels",
+    "capa_probabilities",
+    "capa_variance",
+    "variance_of_all",
+]
 
 
 def capa_expected(first_right: Floats, second_right: Floats, chance: Floats | float) -> Floats:
@@ -80,6 +89,28 @@ def capa_variance(cells: Cells, same_wrong: Floats, chance: Floats | float) -> F
 
 
 @dataclass(frozen=True, eq=False)
+class ProbabilityMoments:
+    """Sums over individuals, or their weights, of the products of any two quantities; they add up over parts.
+
+    Attributes
+    ----------
+    pairs : (k, k, 5, 5)
+        Over those whom both models answered with probabilities, of: 1; the sum over options of the product of both
+        probabilities; the first's and the second's probability on the right option; 1 / (options - 1).
+    together : (k + 3, k + 3)
+        Over those whom all models answered so, of: 1; that sum of products, added up over pairs; each model's
+        probability on the right option; 1 / (options - 1).
+    """
+
+    pairs: Floats
+    together: Floats
+
+    def scaled(self, share: float) -> ProbabilityMoments:
+        """Return the same of a share of the individuals."""
+        return ProbabilityMoments(self.pairs * share, self.together * share)
+
+
+@dataclass(frozen=True, eq=False)
 class SoftAgreement:
     """Probabilistic CAPA of all pairs, each (k, k).
 
@@ -101,9 +132,7 @@ def capa_probabilities(moments: Floats) -> SoftAgreement:
     Parameters
     ----------
     moments : (k, k, 5, 5)
-        For each pair the sums over individuals, or their weights, of the products of any two of: 1; the sum over
-        options of both probabilities' product; the first's and the second's probability on the right option;
-        1 / (options - 1). They add up over parts.
+        The pairs of `ProbabilityMoments`.
 
     Examples
     --------
@@ -132,3 +161,37 @@ def capa_probabilities(moments: Floats) -> SoftAgreement:
         gradient = np.stack(slopes, axis=-1)
         variance = np.einsum("...a,...ab,...b->...", gradient, covariance, gradient)
     return SoftAgreement(kappa_of(observed, expected), observed, expected, np.maximum(variance, 0.0), a, items)
+
+
+def variance_of_all(together: Floats) -> tuple[float, float]:
+    """Return how much one individual's influence on CAPA of all models varies, and the weight of the individuals.
+
+    Parameters
+    ----------
+    together : (k + 3, k + 3)
+        As in `ProbabilityMoments`.
+
+    Notes
+    -----
+    Observed agreement is the mean over pairs, and so is the expected one; both are functions of the means.
+    """
+    k, items = len(together) - 3, float(together[0, 0])
+    if items <= 0:
+        return math.nan, 0.0
+    scaled = together / items
+    means = scaled[0]
+    pairs = k * (k - 1) / 2
+    a, chance = means[2:-1], means[-1]
+    one, other = np.triu_indices(k, 1)
+    expected = float(capa_expected(a[one], a[other], chance).mean())
+    if expected >= 1.0 - 1e-14:
+        return math.nan, items
+    by_expected = -(1 - means[1] / pairs) / (1 - expected) ** 2
+    by_mate = a - (1 - a) * chance  # what a pair's expectation gains from one model, by the other's mean
+    gradient = np.r_[
+        0.0,
+        1 / pairs / (1 - expected),
+        by_expected * (by_mate.sum() - by_mate) / pairs,
+        by_expected * float(np.mean((1 - a[one]) * (1 - a[other]))),
+    ]
+    return max(float(gradient @ (scaled - np.outer(means, means)) @ gradient), 0.0), items

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -9,9 +10,12 @@ import numpy as np
 
 from polyculture.stats._rows import Bools, Floats, Rows
 from polyculture.stats.similarity.capa import (
+    ProbabilityMoments,
+    SoftAgreement,
     capa_labels,
     capa_probabilities,
     capa_variance,
+    variance_of_all,
 )
 from polyculture.stats.similarity.cells import Cells
 from polyculture.stats.similarity.design import effective_sizes
@@ -37,6 +41,8 @@ NEITHER = "neither fails anybody whom both judged"
 NOT_BOTH = "both are never wrong on the same individual"
 FLAGS = "needs the answers, not only who was failed"
 TWO = "with two options two wrong answers are always the same"
+FEW_ANSWERED = "fewer than 30 individuals whom both answered with probabilities: no interval"
+FEWEST_ANSWERED = 30
 _ROUNDING = 1e-12
 FEW_CLUSTERS = "fewer than 10 clusters hold individuals whom both judged: descriptive only"
 
@@ -63,13 +69,21 @@ class Answers:
     words: str
 
 
+@dataclass(frozen=True)
+class AllProbabilities:
+    """The sampling variance of CAPA of all models, NaN where unknown, and the effective number of whom all answered."""
+
+    variance: float
+    items: float
+
+
 @dataclass(frozen=True, eq=False)
 class PairSimilarity:
     """All measures of all pairs, and what collections of models are measured by.
 
     ``observed`` and ``expected`` are the agreements that CAPA is made of; ``baseline`` is the chance that two
     wrong answers are the same, NaN where it is not known; ``wrong`` is the row's model's failure rate as CAPA has it:
-    1 less the mean probability on the right option where it is of probabilities.
+    1 less the mean probability on the right option where it is of probabilities. ``of_all`` is there where it is so.
     """
 
     phi: Measure
@@ -85,6 +99,7 @@ class PairSimilarity:
     capa_method: str
     cells: Cells
     size: Floats
+    of_all: AllProbabilities | None = None
 
 
 def pair_similarity(
@@ -93,7 +108,7 @@ def pair_similarity(
     *,
     answers: Answers | None = None,
     two_options: bool = False,
-    probabilities: Floats | None = None,
+    probabilities: ProbabilityMoments | None = None,
 ) -> PairSimilarity:
     """Measure every pair of models.
 
@@ -108,8 +123,8 @@ def pair_similarity(
     two_options : bool
         Whether there are two options: failure flags then tell the answers, unless ``answers`` are given too
         (a model may have given none).
-    probabilities : (k, k, 5, 5), optional
-        Moments for probabilistic CAPA (see ``capa_probabilities``), which then takes the place of the other.
+    probabilities : ProbabilityMoments, optional
+        For probabilistic CAPA, which then takes the place of the other.
 
     Returns
     -------
@@ -149,6 +164,7 @@ def pair_similarity(
         capa_method=agreement.method,
         cells=cells,
         size=kappa_size,
+        of_all=agreement.of_all,
     )
 
 
@@ -220,19 +236,39 @@ class _Agreement:
     expected: Floats
     wrong: Floats
     method: str
+    of_all: AllProbabilities | None = None
 
 
-def _soft_capa(cells: Cells, size: Floats, moments: Floats) -> _Agreement:
+def _soft_capa(cells: Cells, size: Floats, moments: ProbabilityMoments) -> _Agreement:
     """Return CAPA of probabilities; ``size`` is the effective number of individuals of the cells."""
-    found = capa_probabilities(moments)
+    found = capa_probabilities(moments.pairs)
     sure = (found.right <= 0) | (found.right >= 1 - _ROUNDING)
     why, reasons = undefined_where((found.items <= 0, NO_PROBABILITIES), (sure | sure.T, SURE))
     value = np.where(why > 0, np.nan, found.value)
     with np.errstate(divide="ignore", invalid="ignore"):
-        variance = found.variance / (size * (found.items / cells.n))
-    low, high = fisher_limits(value, value, variance)
-    capa = Measure(value, low, high, FISHER.removesuffix(", 1/2 added per cell"), why, reasons)
-    return _Agreement(capa, found.observed, found.expected, 1 - found.right, "probabilities")
+        answered = size * (found.items / cells.n)
+        variance = found.variance / answered
+        low, high = fisher_limits(value, value, variance)
+    enough = answered >= FEWEST_ANSWERED
+    known = enough & (why == 0)
+    of_all = _of_all(moments.together, found, variance, answered, known)
+    why = np.where((why == 0) & (answered < FEWEST_ANSWERED), len(reasons), why)
+    low, high = np.where(enough, low, np.nan), np.where(enough, high, np.nan)
+    method = FISHER.removesuffix(", 1/2 added per cell")
+    capa = Measure(value, low, high, method, why, (*reasons, FEW_ANSWERED))
+    return _Agreement(capa, found.observed, found.expected, 1 - found.right, "probabilities", of_all)
+
+
+def _of_all(
+    together: Floats, found: SoftAgreement, variance: Floats, answered: Floats, known: Bools
+) -> AllProbabilities:
+    """Return how CAPA of all models varies: as much less than one individual's influence as CAPA of pairs does."""
+    single, items = variance_of_all(together)
+    known = known & ~np.eye(len(known), dtype=np.bool_)
+    if not known.any():
+        return AllProbabilities(math.nan, 0.0)
+    less = float(variance[known].mean() / found.variance[known].mean()) if found.variance[known].any() else math.nan
+    return AllProbabilities(single * less, items / float(found.items[known].mean()) * float(answered[known].mean()))
 
 
 def _capa(cells: Cells, size: Floats, answers: Answers | None, nobody: Bools, constant: Bools) -> _Agreement:
