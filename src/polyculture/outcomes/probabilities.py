@@ -14,7 +14,7 @@ from typing import Any
 
 import narwhals as nw
 
-from polyculture.errors import ColumnError, UsageError, first_few
+from polyculture.errors import ColumnError, UsageError, first_few, nearest
 from polyculture.expressions import kind_of
 from polyculture.failure import typed_value
 
@@ -113,22 +113,15 @@ def find_probabilities(
         If no column has such a name, one holds no numbers, a model has a single option, or an option is
         no value of the label's type.
     """
-    compiled = check_pattern(pattern)
-    entries = (wanted,) if isinstance(wanted, str) else wanted
-    found: dict[str, dict[str, str]] = {}
-    for name in schema:
-        match = None if name in taken else compiled.fullmatch(name)
-        if match is None:
-            continue
-        model, option = match["model"], match["option"]
-        if entries is None or any(model == entry or fnmatchcase(model, entry) for entry in entries):
-            _check_column(name, schema[name])
-            found.setdefault(model, {})[option] = name
-    if not found:
+    every = _by_model(pattern, schema, taken)
+    if not every:
         raise ColumnError(
             f"No column is named like {pattern!r}.",
             hint=f"{_EXAMPLE} The columns are: {first_few(schema, limit=20)}.",
         )
+    found = _chosen(every, wanted, schema)
+    for name in (name for columns in found.values() for name in columns.values()):
+        _check_column(name, schema[name])
     for model, columns in found.items():
         if len(columns) < 2:
             raise ColumnError(
@@ -142,6 +135,35 @@ def find_probabilities(
         tuple(options[text] for text in order),
         {model: tuple(columns.get(text) for text in order) for model, columns in found.items()},
     )
+
+
+def _by_model(pattern: str, schema: TypeMapping[str, Any], taken: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return for each model that a pattern finds the column of each option, in the table's order."""
+    compiled = check_pattern(pattern)
+    found: dict[str, dict[str, str]] = {}
+    for name in schema:
+        match = None if name in taken else compiled.fullmatch(name)
+        if match is not None:
+            found.setdefault(match["model"], {})[match["option"]] = name
+    return found
+
+
+def _chosen(
+    every: TypeMapping[str, dict[str, str]], wanted: tuple[str, ...] | str | None, schema: TypeMapping[str, Any]
+) -> dict[str, dict[str, str]]:
+    """Return the models asked for; a column without probabilities is no mistake of spelling, and refused later."""
+    if wanted is None:
+        return dict(every)
+    found: dict[str, dict[str, str]] = {}
+    for entry in (wanted,) if isinstance(wanted, str) else wanted:
+        models = [model for model in every if model == entry or fnmatchcase(model, entry)]
+        if not models and entry not in schema:
+            raise ColumnError(
+                f"There is no model {entry!r} with columns of probabilities.",
+                hint=nearest(entry, every) or f"The models are: {first_few(every, limit=20)}.",
+            )
+        found |= {model: every[model] for model in models}
+    return found
 
 
 def _check_column(name: str, dtype: Any) -> None:
