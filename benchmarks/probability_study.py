@@ -3,8 +3,8 @@
 Models give softmax probabilities of scores that share a factor of the item. Every replicate goes through the
 functions that an audit calls; the truth is that of a sample of half a million items, drawn once a cell.
 
-    python benchmarks/probability_study.py                  # 1,000 replicates a cell, a few minutes
-    python benchmarks/probability_study.py --replicates 50  # a look, without writing
+    python benchmarks/probability_study.py                  # 200 replicates a cell, a minute
+    python benchmarks/probability_study.py --replicates 20  # a look, without writing
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from polyculture.tally.probabilities import ProbabilityTables, tables_of_arrays
 SEED = 20261201
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "similarity.md"
 MARKS = ("<!-- probability study -->", "<!-- /probability study -->")
-REPLICATES = 1000
+REPLICATES = 200
 BIG, PART = 500_000, 20_000
 SIZES = (40, 200)
 
@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--replicates", type=int, default=REPLICATES)
     replicates = parser.parse_args(arguments).replicates
     text = table(replicates)
-    print(text)  # noqa: T201
+    print(text)
     if replicates >= REPLICATES:
         page = PAGE.read_text(encoding="utf-8")
         before, rest = page.split(MARKS[0])

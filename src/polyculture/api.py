@@ -250,8 +250,7 @@ def audit(
         Models of chance to fit beside independence: strata, equicorrelated, rasch, 2pl, factors-1 to factors-3,
         classes-2 to classes-9, permutation, both-margins. The whole ladder takes some seconds.
     kinds : mapping, path of a TOML file, or text, optional
-        Kinds of decision-makers with names or globs of their models, to be held against each other on the same
-        individuals: ``{"human": ["x", "y"], "model": "api_*"}``, or "human=x,y,model=api_*".
+        Kinds of decision-makers to compare: ``{"human": ["x", "y"], "model": "api_*"}``, or "human=x,y,model=api_*".
     map, encoding, progress
         As in `read`.
     **mapping
