@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ProbabilityRows", "check_probabilities", "option_count", "probability_rows"]
 
+_OFFERED = "__offered{}"
 _TOLERANCE = 1e-6 + 1e-12  # of three times .333333 too, whatever the rounding
 
 
@@ -70,14 +71,16 @@ def check_probabilities(outcomes: Outcomes) -> None:
     if known is None:
         return
     faults = _faults(known, str(outcomes.mapping.label))
-    counted = {f"f{i}": count_true(outcomes.frame, fault.bad) for i, fault in enumerate(faults)}
-    found = fetch_rows(outcomes.frame.select(**counted))[0]
+    # Asked of every model, but the same for all of them: found once.
+    offered = {_OFFERED.format(place): _offered(known, place) for place in range(len(known.options))}
+    frame = outcomes.frame.with_columns(**offered)
+    counted = {f"f{i}": count_true(frame, fault.bad) for i, fault in enumerate(faults)}
+    found = fetch_rows(frame.select(**counted))[0]
     for i, fault in enumerate(faults):
         times = int(found[f"f{i}"] or 0)
         if times:
             name, shown = fault.shown
-            frame = outcomes.frame.with_columns(**{name: shown})
-            places = first_rows(frame, fault.bad, name, outcomes.mapping.id)
+            places = first_rows(frame.with_columns(**{name: shown}), fault.bad, name, outcomes.mapping.id)
             raise ValueInDataError(fault.message(outcomes.source, times, ", ".join(places)), hint=fault.hint)
 
 
@@ -117,7 +120,7 @@ def _no_sum(model: str, columns: tuple[str | None, ...]) -> _Fault:
 
 
 def _not_given(known: Probabilities, model: str, place: int, name: str | None) -> _Fault:
-    offered = _offered(known, place) & _exists(*known.columns[model])
+    offered = nw.col(_OFFERED.format(place)) & _exists(*known.columns[model])
     option = known.options[place]
     return _Fault(
         offered if name is None else offered & nw.col(name).is_null(),
@@ -141,7 +144,7 @@ def _one_option(known: Probabilities, label: str) -> _Fault:
 
 def _no_option(known: Probabilities, label: str) -> _Fault:
     matched = [
-        _offered(known, place) & (nw.col(label) == option).fill_null(False)
+        nw.col(_OFFERED.format(place)) & (nw.col(label) == option).fill_null(False)
         for place, option in enumerate(known.options)
     ]
     inside = nw.any_horizontal(*matched, ignore_nulls=True)

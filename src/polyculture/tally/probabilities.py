@@ -26,7 +26,7 @@ __all__ = ["ProbabilityTables", "probabilities_of", "tables_by_aggregates", "tab
 
 _SWAPPED = [0, 1, 3, 2, 4]  # the quantities of a pair in the other order
 _MOST_MODELS = 400
-_BLOCK = 1 << 21  # numbers of one batch of (individuals, pairs, 5)
+_BLOCK = 1 << 20  # numbers of one batch of (individuals, k, k)
 
 
 @dataclass(frozen=True)
@@ -125,19 +125,46 @@ def tables_of_arrays(
         1 / (options - 1), and the weight.
     """
     k = given.shape[1]
-    one, other = np.triu_indices(k, 1)
-    total, together = np.zeros((len(one), 5, 5)), np.zeros((k + 3, k + 3))
-    step = max(1, _BLOCK // max(5 * len(one), 1))
+    total = ProbabilityTables(np.zeros((k, k, 5, 5)), np.zeros((k + 3, k + 3)))
+    step = max(1, _BLOCK // k**2)
     for start in range(0, len(given), step):
         here = slice(start, start + step)
-        p, s, x, c, w = given[here], seen[here], right[here], chance[here, None], weight[here, None]
-        both = s[:, one] * s[:, other]
-        products = np.matmul(p, p.transpose(0, 2, 1))[:, one, other]
-        pairs = np.stack([np.ones_like(both), products, x[:, one], x[:, other], c * np.ones_like(both)]) * both
-        total += np.matmul(pairs.transpose(2, 0, 1), (pairs * w).transpose(2, 1, 0))
-        everybody = np.column_stack([np.ones_like(c), products.sum(axis=1), x, c]) * s.prod(axis=1)[:, None]
-        together += everybody.T @ (everybody * w)
-    return ProbabilityTables(_of_pairs(total, k), together)
+        total = total + _block(given[here], seen[here], right[here], chance[here], weight[here])
+    return total
+
+
+def _block(p: FloatArray, s: FloatArray, x: FloatArray, c: FloatArray, w: FloatArray) -> ProbabilityTables:
+    """Return the sums over a few rows; the arguments are those of `tables_of_arrays`."""
+    k = p.shape[1]
+    same = np.matmul(p, p.transpose(0, 2, 1))
+    weighted = same * w[:, None, None]
+    sw, xw, cw = s * w[:, None], x * w[:, None], (c * w)[:, None]
+    right, same_right, squared = xw.T @ s, np.einsum("nij,ni->ij", weighted, x), (xw * x).T @ s
+    right_chance = (x * cw).T @ s
+    sums = {
+        (0, 0): sw.T @ s,
+        (0, 1): weighted.sum(axis=0),
+        (0, 2): right,
+        (0, 3): right.T,
+        (0, 4): (s * cw).T @ s,
+        (1, 1): np.einsum("nij,nij->ij", weighted, same),
+        (1, 2): same_right,
+        (1, 3): same_right.T,
+        (1, 4): np.einsum("nij,n->ij", weighted, c),
+        (2, 2): squared,
+        (2, 3): xw.T @ x,
+        (2, 4): right_chance,
+        (3, 3): squared.T,
+        (3, 4): right_chance.T,
+        (4, 4): (s * cw * c[:, None]).T @ s,
+    }
+    pairs = np.zeros((k, k, 5, 5))
+    for (a, b), found in sums.items():
+        pairs[:, :, a, b] = pairs[:, :, b, a] = found
+    pairs[np.arange(k), np.arange(k)] = 0.0
+    of_pairs = (np.square(p.sum(axis=1)).sum(axis=1) - np.square(p).sum(axis=(1, 2))) / 2
+    every = np.column_stack([np.ones_like(c), of_pairs, x, c]) * s.prod(axis=1)[:, None]
+    return ProbabilityTables(pairs, every.T @ (every * w[:, None]))
 
 
 def _of_pairs(upper: FloatArray, k: int) -> FloatArray:
