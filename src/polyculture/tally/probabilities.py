@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from polyculture.errors import UsageError
 from polyculture.outcomes.counting import fetch
@@ -90,7 +91,9 @@ def _by_batches(rows: ProbabilityRows) -> ProbabilityTables:
 
     k = rows.models
     parts = over_batches(nw.to_native(rows.frame.select(*_columns(rows))), lambda batch: _of(batch.to_numpy(), rows))
-    return sum(parts, ProbabilityTables(np.zeros((k, k, 5, 5)), np.zeros((k + 3, k + 3))))
+    # The products are many and small: threads of the linear algebra library cost far more than they give.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return sum(parts, ProbabilityTables(np.zeros((k, k, 5, 5)), np.zeros((k + 3, k + 3))))
 
 
 def _columns(rows: ProbabilityRows) -> list[str]:
