@@ -35,11 +35,11 @@ SHIFT = 0.3  # of the last group, on the normal scale, where groups differ
 FACTOR = 0.3  # share of the common factor in the latent variance of a failure
 CLUSTER = 0.1  # share of the cluster in it
 REPLICATES = 1000
-HEAVY_REPLICATES = 400  # where N x k is 100,000 or more
-HEAVIEST_REPLICATES = 200  # where N x k is 1,000,000
+HEAVY_REPLICATES = 250  # where N x k is 100,000 or more
+HEAVIEST_REPLICATES = 100  # where N x k is 1,000,000
 # Figures that cost more are taken in the first replicates only.
 LIGHT = {"contrasts": 400, "groups": 400, "spread": 400}
-HEAVY = {"contrasts": 200, "groups": 100, "spread": 100}
+HEAVY = {"contrasts": 120, "groups": 60, "spread": 60}
 
 INTERVALS = ("SF", "E", "excess", "H", "success_excess", "group_difference", "average", "uniform", "worst")
 CORRECTED = ("average_corrected", "uniform_corrected", "worst_corrected")

@@ -43,8 +43,8 @@ _OPENING = """# How often intervals hold the truth
 Written by `benchmarks/coverage_study.py`; do not edit. `docs/coverage.csv` holds every number. What the methods
 are, and what this study changed in them, stands in [statistics.md](statistics.md).
 
-- {cells} cells{whole}; seed {seed}; code at commit {commit}; {minutes:.0f} minutes in one thread on a shared machine
-  of two cores.
+- {cells} cells{whole}; seed {seed}; code at commit {commit}; {minutes:.0f} minutes, cell by cell, of a busy
+  machine of two cores.
 - {replicates} replicates of SF, E, excess and log H (the fewer, the larger N x k), and fewer of group differences,
   group homogenization and the spread: the CSV has the number of each. With 1,000 replicates the standard error at 95 %
   is 0.7 points, with 600 it is 0.9, with 200 it is 1.5, with 60 it is 2.8.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping as TypeMapping
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,6 @@ def outcomes_from_matrix(
     return Outcomes(pl.DataFrame(table), Mapping(**{**roles, **mapping}))
 
 
-def tally_from_matrix(failed: Any, judged: Any = None, **options: Any) -> Tally:
+def tally_from_matrix(failed: Any, judged: Any = None, *, with_labels: bool = False, **options: Any) -> Tally:
     """Return the Tally of an (N, k) failure matrix; options as in ``outcomes_from_matrix``."""
-    return Tally.of(outcomes_from_matrix(failed, judged, **options))
+    return Tally.of(replace(outcomes_from_matrix(failed, judged, **options), with_labels=with_labels))

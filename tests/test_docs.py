@@ -108,6 +108,8 @@ def test_the_reference_names_every_option() -> None:
     words += [
         "min_cell",
         "census",
+        "slices",
+        "slices_by",
         "components",
         "correction",
         "seed",
@@ -118,6 +120,8 @@ def test_the_reference_names_every_option() -> None:
         "failed_by_all",
         "dry_run",
         "quiet",
+        "match",
+        "repeat",
     ]
     for word in words:
         assert f"`--{word.replace('_', '-')}" in text, word

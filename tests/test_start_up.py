@@ -26,9 +26,12 @@ def imported_after(code: str) -> set[str]:
         ["--version"],
         ["audit", "--help"],
         ["tally", "--help"],
+        ["compare", "--help"],
         ["schema", "--help"],
         ["check", "--help"],
         ["reproduce", "--help"],
+        ["lab", "--help"],
+        ["lab", "sharing", "--help"],
     ],
 )
 def test_help_imports_nothing_heavy(words: list[str]) -> None:

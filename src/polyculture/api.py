@@ -13,9 +13,9 @@ from operator import add
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from polyculture._version import __version__
 from polyculture.errors import UsageError, nearest
 from polyculture.outcomes import Mapping, Outcomes
+from polyculture.provenance import provenance_of
 from polyculture.results import Audit, Kind, collecting, native_kind
 from polyculture.saved import saved_inputs, saved_tallies, source_paths
 from polyculture.understanding import Understanding
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from polyculture.readers import Table
     from polyculture.tally import Tally
 
-__all__ = ["MappingOptions", "audit", "read", "saved_tallies", "tally", "understand"]
+__all__ = ["MappingOptions", "audit", "counted_with_provenance", "read", "saved_tallies", "tally", "understand"]
 
 Source = str | PathLike[str]
 Progress = Callable[[str], None]
@@ -112,8 +112,8 @@ def read(
     """
     from polyculture.mapfile import read_map
 
-    given: dict[str, Any] = {**(read_map(map) if map is not None else {}), **_known(mapping)}
-    table = _table(source, encoding, progress)
+    given: dict[str, Any] = {**(read_map(map) if map is not None else {}), **known_options(mapping)}
+    table = opened_table(source, encoding, progress)
     if table is None:
         return SourcedOutcomes(source, Mapping(**given), kind=native_kind(source))  # type: ignore[arg-type]
     names = [one.name for one in table.inputs]
@@ -131,7 +131,7 @@ def read(
         )
 
 
-def _known(mapping: TypeMapping[str, Any]) -> TypeMapping[str, Any]:
+def known_options(mapping: TypeMapping[str, Any]) -> TypeMapping[str, Any]:
     """Refuse a keyword that is no field of Mapping, naming the nearest."""
     fields = MappingOptions.__annotations__
     for name in mapping:
@@ -143,7 +143,7 @@ def _known(mapping: TypeMapping[str, Any]) -> TypeMapping[str, Any]:
     return mapping
 
 
-def _table(source: Any, encoding: str | None, progress: Progress | None) -> Table | None:
+def opened_table(source: Any, encoding: str | None, progress: Progress | None) -> Table | None:
     """Open what has to be opened; None for a frame, which is there already."""
     from polyculture.readers import Table, open_sources
 
@@ -204,7 +204,7 @@ def _as_outcomes(
         return read(source, map=map, encoding=encoding, progress=progress, **mapping)
     if map is not None or encoding is not None:
         raise UsageError("Outcomes say already what their columns mean.", hint="Give map= and encoding= to read().")
-    return replace(source, mapping=replace(source.mapping, **_known(mapping))) if mapping else source
+    return replace(source, mapping=replace(source.mapping, **known_options(mapping))) if mapping else source
 
 
 def audit(
@@ -218,6 +218,8 @@ def audit(
     noun: str | None = None,
     nulls: Sequence[str] | str = (),
     suspect_keys: bool = False,
+    slices: Sequence[str] | str = (),
+    slices_by: str = "excess",
     components: Source | TypeMapping[str, TypeMapping[str, Any]] | IntoFrame | None = None,
     kinds: TypeMapping[str, Sequence[str] | str] | Source | None = None,
     map: Source | None = None,  # noqa: A002 (the word of the shell)
@@ -244,6 +246,11 @@ def audit(
         What the individuals are, in the plural ("applicants"), for the sentences.
     suspect_keys : bool
         Look in a second pass for items on which models share one answer that is not the label.
+    slices : sequence of str, or "all"
+        Columns to search, in a second pass, for slices in which models fail together more than in others; anything
+        that ``by`` takes. "all": every column that is named for nothing else.
+    slices_by : {"excess", "systemic-failure"}
+        What slices are found and tested for.
     components : path, mapping or frame, optional
         What the models are made of: a CSV or TOML, ``{model: {component: value}}``, or a frame with a column ``model``.
     nulls : sequence of str, or "all"
@@ -279,29 +286,18 @@ def audit(
     """
     from polyculture.mapfile import kinds_of
     from polyculture.readers.components import read_components
-    from polyculture.tally import Tally
 
     for name, value, least in (("min_cell", min_cell, 1), ("seed", seed, 0)):
         if value < least:
             raise UsageError(f"{name}={value} is too small.", hint=f"Give {least} or more.")
     table = None if components is None else read_components(components)
     chosen = kinds_of(kinds)
-    known: Outcomes | None = None
-    inputs: tuple[InputFile, ...] = ()
-    if isinstance(source, Tally):
-        if map is not None or encoding is not None or mapping:
-            raise UsageError("A Tally says already what its columns mean.", hint="Drop the keywords about columns.")
-        counted = source
-    elif saved := saved_tallies(source):
-        counted, inputs = tally(source, map=map, encoding=encoding, **mapping), saved_inputs(saved)
-    else:
-        known = _as_outcomes(source, map=map, encoding=encoding, progress=progress, **mapping)
-        counted = tally(known, progress=progress)
+    known, counted, inputs = _counted(source, map=map, encoding=encoding, progress=progress, **mapping)
     if progress is not None:
         progress("Estimating")
     from polyculture.audit import run  # after reading, so that a wrong file is refused without waiting for scipy
 
-    provenance = _provenance(counted, known, inputs, min_cell=min_cell, seed=seed, census=census, command=command)
+    provenance = provenance_of(counted, known, inputs, min_cell=min_cell, seed=seed, census=census, command=command)
     record = run(
         counted,
         provenance=provenance,
@@ -316,7 +312,60 @@ def audit(
     )
     if suspect_keys:
         record = _with_suspect_keys(record, known, counted, census=census)
+    if slices:
+        from polyculture.searching import with_slices
+
+        record = with_slices(record, known, slices, by=slices_by, progress=progress)
     return Audit(record=record, tally=counted, _outcomes=known, _kind=getattr(known, "kind", "polars"))
+
+
+def _counted(
+    source: Any,
+    *,
+    map: Source | None,  # noqa: A002
+    encoding: str | None,
+    progress: Progress | None,
+    with_labels: bool = False,
+    **mapping: Any,
+) -> tuple[Outcomes | None, Tally, tuple[InputFile, ...]]:
+    """Return the outcomes where rows are at hand, their Tally, and the files of saved Tallies."""
+    from polyculture.tally import Tally
+
+    if isinstance(source, Tally):
+        if map is not None or encoding is not None or mapping:
+            raise UsageError("A Tally says already what its columns mean.", hint="Drop the keywords about columns.")
+        return None, source, ()
+    if saved := saved_tallies(source):
+        return None, tally(source, map=map, encoding=encoding, **mapping), saved_inputs(saved)
+    known = _as_outcomes(source, map=map, encoding=encoding, progress=progress, **mapping)
+    if with_labels:
+        known = replace(known, with_labels=True)
+    return known, tally(known, progress=progress), ()
+
+
+def counted_with_provenance(
+    source: Any,
+    *,
+    min_cell: int,
+    seed: int,
+    census: bool,
+    command: str,
+    map: Source | None,  # noqa: A002
+    encoding: str | None,
+    progress: Progress | None,
+    with_labels: bool = False,
+    **mapping: Any,
+) -> tuple[Tally, Provenance, Kind, str]:
+    """Return the Tally of a source with its provenance, the kind of frame to answer with, and the noun.
+
+    For the other questions that a Tally answers; parameters and errors are those of `audit`.
+    """
+    known, counted, inputs = _counted(
+        source, map=map, encoding=encoding, progress=progress, with_labels=with_labels, **mapping
+    )
+    provenance = provenance_of(counted, known, inputs, min_cell=min_cell, seed=seed, census=census, command=command)
+    noun = known.noun if known is not None else "individuals"
+    return counted, provenance, getattr(known, "kind", "polars"), noun
 
 
 def _with_suspect_keys(record: AuditRecord, known: Outcomes | None, counted: Tally, *, census: bool) -> AuditRecord:
@@ -346,55 +395,3 @@ def understand(outcomes: Outcomes | Tally) -> Understanding:
         return understand_tally(outcomes)
     with collecting(getattr(outcomes, "table", None)):
         return look(outcomes)
-
-
-def _provenance(
-    counted: Tally,
-    known: Outcomes | None,
-    inputs: tuple[InputFile, ...],
-    *,
-    min_cell: int,
-    seed: int,
-    census: bool,
-    command: str,
-) -> Provenance:
-    from polyculture.audit.records import InputFile, Provenance
-
-    table: Table | None = getattr(known, "table", None)
-    frame = InputFile(name="a frame" if known is not None else "a Tally", format="frame", rows=counted.rows_read)
-    return Provenance(
-        inputs=inputs or ((frame,) if table is None else table.inputs),
-        rows_read=counted.rows_read,
-        rows_used=counted.rows_used,
-        left_out=counted.left_out,
-        failure_rule=counted.failure_rule,
-        no_answer=counted.no_answer_policy,
-        min_judged=counted.min_judged,
-        min_cell=min_cell,
-        version=__version__,
-        command=command,
-        seed=seed,
-        period=None if table is None else table.period,
-        note=None if table is None else table.note,
-        thresholds=counted.thresholds,
-        weighted=counted.weighted,
-        clusters=counted.cluster_count,
-        census=census,
-        warnings=_warnings(counted, known, table),
-    )
-
-
-def _warnings(counted: Tally, known: Outcomes | None, table: Table | None) -> tuple[str, ...]:
-    """Say what was read otherwise than the caller may think."""
-    found = list(table.warnings) if table is not None else []
-    if known is None:
-        return tuple(found)
-    said = {reason for reasons in counted.no_answer_reasons.values() for reason in reasons}
-    found += [
-        f"No cell holds {value!r}, which was named as no answer."
-        for value in known.mapping.no_answer_values
-        if value not in said and value.lower() != "null"
-    ]
-    if table is not None and known.mapping.models is None:
-        found += [f"Column {name!r} is empty and was not taken for a model." for name in table.empty]
-    return tuple(found)

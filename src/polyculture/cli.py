@@ -27,16 +27,36 @@ FINE, WRONG_INPUT, INTERNAL, INTERRUPTED, BROKEN_PIPE = 0, 2, 70, 130, 141
 
 _COMMANDS = {  # name -> what follows it, what it does
     "audit": ("SOURCE... [OPTIONS]", "Audit the outcomes of several models on the same individuals."),
+    "compare": ("BEFORE AFTER [OPTIONS]", "Say what changed between snapshots, and whom improvements reached."),
     "tally": ("SOURCE... -o FILE [OPTIONS]", "Count outcomes once and save the small tables that an audit needs."),
     "panel": ("SOURCE... [OPTIONS]", "Say how many independent votes several models, or judges, are worth."),
+    "portfolio": ("SOURCE... [OPTIONS]", "Choose among models: whom would they fail together, held out."),
     "check": (
         "FILE --limits LIMITS.toml [OPTIONS]",
         "Hold a result against limits; exit status 1 where one is broken.",
     ),
-    "reproduce": ("ecosystem-level [OPTIONS]", "Do a published analysis again, claim by claim."),
+    "reproduce": ("NAME [OPTIONS]", "Do a published analysis again, claim by claim."),
+    "lab": ("sharing PLAN --out DIR | init [FILE]", "Experiments that train decision-makers which share components."),
     "datasets": ("[--json]", "List the outcomes that come with polyculture."),
     "schema": ("NAME", "Print the JSON Schema of a result."),
 }
+
+_GROUPS = {  # name -> its commands, each with what follows it and what it does
+    "lab": {
+        "sharing": ("PLAN --out DIR [OPTIONS]", "Run a component-sharing experiment."),
+        "init": ("[FILE]", "Write a commented plan to start from."),
+    }
+}
+
+
+def _group(name: str, summary: str) -> App:
+    from cyclopts import App
+
+    group = App(name=name, help=summary, help_format="plaintext")
+    for command, (words, line) in _GROUPS[name].items():
+        usage = f"Usage: polyculture {name} {command} {words}"
+        group.command(f"polyculture.commands.{name}:{command}", name=command, help=line, usage=usage)
+    return group
 
 
 def _app() -> App:
@@ -50,6 +70,9 @@ def _app() -> App:
         suppress_keyboard_interrupt=False,
     )
     for name, (words, summary) in _COMMANDS.items():
+        if name in _GROUPS:
+            app.command(_group(name, summary), name=name)
+            continue
         usage = f"Usage: polyculture {name} {words}"
         app.command(f"polyculture.commands.{name}:{name}", name=name, help=summary, usage=usage)
     return app
@@ -76,8 +99,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
-    except KeyboardInterrupt:
-        print("polyculture: interrupted; no file was changed.", file=sys.stderr)  # noqa: T201
+    except KeyboardInterrupt as stop:
+        kept = str(stop.args[0]) if stop.args else "no file was changed"
+        print(f"polyculture: interrupted; {kept}.", file=sys.stderr)  # noqa: T201
         return INTERRUPTED
     except BrokenPipeError:
         # The interpreter flushes stdout once more at exit; give it something that takes it.

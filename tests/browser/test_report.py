@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+import sample_lab
 import sample_records as samples
 
 import polyculture as pc
 from polyculture.audit.records import AuditRecord
+from polyculture.report import lab_sharing
 from polyculture.report.html import html, repr_html
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -23,7 +25,7 @@ ARGUMENTS = [
     *("--disable-component-update", "--disable-sync"),
 ]
 Open = Callable[..., Any]
-MORE = ("kinds", "reproduction")
+MORE = ("kinds", "reproduction", "sharing")
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +60,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     found["kinds"].write_text(html(with_kinds()), encoding="utf-8")
     found["reproduction"] = folder / "reproduction.html"
     pc.reproduce().report(found["reproduction"])
+    found["sharing"] = folder / "sharing.html"
+    found["sharing"].write_text(lab_sharing.html(sample_lab.record("<b>trees</b>")), encoding="utf-8")
     leaking = '<!doctype html><img alt="" src="http://127.0.0.1:9/x.png">'
     found["leaking"] = folder / "leaking.html"
     found["leaking"].write_text(leaking, encoding="utf-8")

@@ -18,6 +18,7 @@ from polyculture.audit.records import (
     GroupRecord,
     Outcome,
     Record,
+    SlicesRecord,
     Statistic,
     SuspectKeysRecord,
 )
@@ -112,8 +113,8 @@ def tables(audit: AuditRecord) -> dict[str, list[Row]]:
         The tables that hold something: models, profile, outcomes, patterns, groups (headline figures only),
         group_outcomes, group_contrasts, group_models, group_profiles, group_homogenization, gaps, model_gaps,
         pairs, collection, recourse, near_duplicates, tree, panel, panel_members, suspect_keys, suspect_key_items,
-        components, component_summary, component_regression, component_shares, component_families, component_what_if,
-        nulls, kinds and their tables, judged_too_little, notes.
+        slices, slice_parents, components, component_summary, component_regression, component_shares,
+        component_families, component_what_if, nulls, kinds and their tables, judged_too_little, notes.
     """
     from polyculture.audit.kind_frames import kind_tables  # which is made of the functions here
 
@@ -132,6 +133,8 @@ def tables(audit: AuditRecord) -> dict[str, list[Row]]:
         "panel_members": [] if audit.panel is None else [flatten(member) for member in audit.panel.members],
         "suspect_keys": [] if audit.suspect_keys is None else [flatten(audit.suspect_keys)],
         "suspect_key_items": [] if audit.suspect_keys is None else [flatten(i) for i in audit.suspect_keys.items],
+        "slices": [] if audit.slices is None else slice_rows(audit.slices),
+        "slice_parents": [] if audit.slices is None else _slice_parents(audit.slices),
         **_component_tables(audit.components),
         "nulls": [flatten(null) for null in audit.nulls],
         **kind_tables(audit.kinds),
@@ -152,6 +155,21 @@ def _collection_tables(collection: CollectionRecord | None) -> dict[str, list[Ro
         "near_duplicates": [flatten(pair) for pair in collection.near_duplicates],
         "tree": [flatten(merge) for merge in collection.merges],
     }
+
+
+def slice_rows(found: SlicesRecord) -> list[Row]:
+    """Return a row a slice, numbered from 1, with what was searched for."""
+    return [
+        {"slice": number, "measure": found.measure, **flatten(one)} for number, one in enumerate(found.slices, start=1)
+    ]
+
+
+def _slice_parents(found: SlicesRecord) -> list[Row]:
+    return [
+        {"slice": number, **flatten(parent)}
+        for number, one in enumerate(found.slices, start=1)
+        for parent in one.parents
+    ]
 
 
 def _component_tables(found: ComponentsRecord | None) -> dict[str, list[Row]]:

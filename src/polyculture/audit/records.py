@@ -47,6 +47,7 @@ from polyculture.audit.similarity_records import (
     SuspectKey,
     SuspectKeysRecord,
 )
+from polyculture.audit.slice_records import SliceParent, SliceRecord, SlicesRecord
 from polyculture.audit.statistic import Record, Statistic, undefined
 
 __all__ = [
@@ -87,6 +88,9 @@ __all__ = [
     "RegressionTerm",
     "ShareRecord",
     "SharesRecord",
+    "SliceParent",
+    "SliceRecord",
+    "SlicesRecord",
     "Statistic",
     "SuspectKey",
     "SuspectKeysRecord",
@@ -234,6 +238,7 @@ class AuditRecord(Record, frozen=True, kw_only=True):
     collection: CollectionRecord | None = None
     panel: PanelRecord | None = None
     suspect_keys: SuspectKeysRecord | None = None
+    slices: SlicesRecord | None = None
     components: ComponentsRecord | None = None
     nulls: tuple[NullRecord, ...] = ()
     kinds: KindsRecord | None = None

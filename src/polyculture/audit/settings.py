@@ -29,6 +29,10 @@ _QUESTIONS = (
     "no answer",
     "nulls",
     "components",
+    "portfolio",
+    "appeals",
+    "slices",
+    "change",
 )
 
 CENSUS = "census: no sampling uncertainty"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from polyculture.commands.options import COLUMNS, OTHER, OUTPUT, ColumnOptions, option
+from polyculture.mapfile import split_list
 
 if TYPE_CHECKING:
     from polyculture.commands.progress import Stages
@@ -31,6 +32,13 @@ def audit(
         str,
         option(OTHER, "Models of chance beside independence: all, or names such as rasch,2pl,factors-1,classes-2."),
     ] = "",
+    slices: Annotated[
+        str, option(OTHER, "Columns to search for slices that fail together more than others, between commas; or all.")
+    ] = "",
+    slices_by: Annotated[
+        Literal["excess", "systemic-failure"],
+        option(OTHER, "What slices are found by: failures in excess of the slice's own rates, or failures by all."),
+    ] = "excess",
     components: Annotated[
         str | None,
         option(OTHER, 'Table of what the models are made of: CSV (model,vendor,...) or TOML ([models."name"]).'),
@@ -85,6 +93,8 @@ def audit(
             suspect_keys=suspect_keys is not None,
             correction=correction,
             noun=noun,
+            slices=split_list(slices),
+            slices_by=slices_by,
             components=components,
             nulls=[name.strip() for name in nulls.split(",") if name.strip()],
             kinds=kinds,

@@ -2,36 +2,66 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from polyculture.commands.options import OTHER, OUTPUT, option
 
+ECOSYSTEM = Group("ecosystem-level", sort_key=1)
+SHARING = Group("german-credit, law-school, acs", sort_key=2)
+
 
 def reproduce(
-    name: Annotated[str, Parameter(help="Which analysis: ecosystem-level (2307.05862).")],
+    name: Annotated[
+        str,
+        Parameter(help="Which: ecosystem-level (2307.05862); german-credit, law-school, acs (2211.13972)."),
+    ],
     /,
     *,
     data: Annotated[
-        str | None, Parameter(help="Folder of the HAPI layout: later years are audited too.", show_default=False)
-    ] = None,
-    dermatology: Annotated[
-        str | None,
-        Parameter(help="Table of predictions of models and human experts, a row an image.", show_default=False),
-    ] = None,
-    map: Annotated[  # noqa: A002 (the word of the shell)
         str | None,
         Parameter(
-            help="TOML file: what its columns mean (default: image, label, skin_tone, model_*, human_*).",
+            help="ecosystem-level: folder of the HAPI layout, later years are audited too. law-school: its table, or "
+            "module:function of a loader. acs: folder with the PUMS person files.",
             show_default=False,
         ),
     ] = None,
-    kinds: Annotated[
-        str | None, Parameter(help="Its kinds, as in audit (default: model=model_*,human=human_*).", show_default=False)
+    dermatology: Annotated[
+        str | None, option(ECOSYSTEM, "Table of predictions of models and human experts, a row an image.")
     ] = None,
+    map: Annotated[  # noqa: A002 (the word of the shell)
+        str | None,
+        option(ECOSYSTEM, "TOML file: what its columns mean (default: image, label, skin_tone, model_*, human_*)."),
+    ] = None,
+    kinds: Annotated[
+        str | None, option(ECOSYSTEM, "Its kinds, as in audit (default: model=model_*,human=human_*).")
+    ] = None,
+    scale: Annotated[
+        Literal["quick", "laptop", "paper"] | None,
+        option(SHARING, "quick (under 3 minutes), laptop, or paper: as many trials as published (quick)."),
+    ] = None,
+    codes: Annotated[
+        Literal["one-hot", "ordinal"] | None, option(SHARING, "german-credit: how codes become numbers (one-hot).")
+    ] = None,
+    split: Annotated[
+        Literal["trial", "partition", "fixed"] | None,
+        option(SHARING, "german-credit: test individuals are drawn for each trial, partition seed, or once (trial)."),
+    ] = None,
+    gpa: Annotated[str | None, option(SHARING, "law-school: column of the grades (UGPA).")] = None,
+    individuals: Annotated[int | None, option(SHARING, "acs: how many persons are drawn.")] = None,
+    set: Annotated[  # noqa: A002 (the word of the shell)
+        tuple[str, ...], option(SHARING, "KEY=VALUE: override the plan, as in lab sharing. May be repeated.")
+    ] = (),
+    jobs: Annotated[int | None, option(SHARING, "Processes, -1 for as many as processors (1).")] = None,
+    backend: Annotated[str | None, option(SHARING, "Where joblib runs them (loky).")] = None,
     out: Annotated[
-        str | None, option(OUTPUT, "Write reproduction.json, report.html and CSV tables into this folder.")
+        str | None,
+        option(
+            OUTPUT,
+            "Write reproduction.json, report.html and CSV tables into this folder; an experiment is kept "
+            "in it, and goes on there where it stopped.",
+        ),
     ] = None,
     json: Annotated[
         str | None,
@@ -48,17 +78,24 @@ def reproduce(
     targets = {"--out": out, "--json": None if json == "-" else json}
     sources = [one for one in (dermatology, map, kinds) if one is not None and "=" not in one]
     outputs.check_apart({option: path for option, path in targets.items() if path is not None}, sources)
+    options = {
+        "data": data,
+        "dermatology": dermatology,
+        "map": map,
+        "kinds": kinds,
+        "scale": scale,
+        "codes": codes,
+        "split": split,
+        "gpa": gpa,
+        "individuals": individuals,
+        "set": set or None,
+        "jobs": jobs,
+        "backend": backend,
+        "out": None if name == "ecosystem-level" else out,
+    }
+    given = {option: value for option, value in options.items() if value is not None}
     with stages(quiet=quiet) as progress:
-        found = do(
-            name,
-            data=data,
-            dermatology=dermatology,
-            map=map,
-            kinds=kinds,
-            seed=seed,
-            command=inputs.command_line(),
-            progress=progress,
-        )
+        found = do(name, **given, seed=seed, command=inputs.command_line(), progress=progress)
         if out is not None:
             progress("Writing the report")
             found.write(out)

@@ -10,7 +10,9 @@ from cyclopts import Parameter
 from polyculture.errors import UsageError, nearest
 
 
-def schema(name: Annotated[str, Parameter(help="Which result: audit, check or reproduction.")], /) -> int:
+def schema(
+    name: Annotated[str, Parameter(help="Which result: audit, compare, portfolio, check or reproduction.")], /
+) -> int:
     """Print the JSON Schema of a result."""
     from polyculture.commands.outputs import write_standard_output
     from polyculture.report.json import SCHEMA_NAMES, json_schema

@@ -16,6 +16,8 @@ __all__ = ["SCHEMAS", "Shape", "record_of", "shape_of"]
 # Results that limits can be put on, and the record that each is written from.
 SCHEMAS: dict[str, tuple[str, str]] = {
     "polyculture/audit/1": ("polyculture.audit.records", "AuditRecord"),
+    "polyculture/compare/1": ("polyculture.audit.change_records", "CompareRecord"),
+    "polyculture/portfolio/1": ("polyculture.audit.portfolio_records", "PortfolioRecord"),
     "polyculture/reproduction/1": ("polyculture.claims.records", "ReproductionRecord"),
 }
 

@@ -43,8 +43,12 @@ class Outcomes:
         How messages name the table.
     noun : str
         What the individuals are, in the plural: "individuals", "reviews".
+    with_labels : bool
+        Whether a Tally keeps which of two labels individuals have, also where no groups are compared.
     index : str, optional
         A column that names rows: it is taken for a model only where ``mapping.models`` names it.
+    nan_is_missing : bool
+        Whether the frame holds nulls in place of NaN already, as that of other Outcomes does.
 
     Raises
     ------
@@ -63,7 +67,9 @@ class Outcomes:
     mapping: Mapping
     source: str = "the table"
     noun: str = "individuals"
+    with_labels: bool = False
     index: str | None = None
+    nan_is_missing: bool = field(default=False, repr=False, compare=False)
     schema: dict[str, Any] = field(init=False, repr=False)
     groups: tuple[Group, ...] = field(init=False, repr=False)
     probabilities: Probabilities | None = field(init=False, repr=False)
@@ -76,7 +82,9 @@ class Outcomes:
         if not schema:
             raise InputError(f"{self.source} holds no columns.", hint="Check the file.")
         frame = _take_snapshot(frame, schema, self.mapping, self.source)
-        set_field(self, "frame", _nan_as_missing(frame, schema, self.mapping))
+        # A copy under another mapping keeps the very frame, so that two of them are known to be of one table.
+        set_field(self, "frame", frame if self.nan_is_missing else _nan_as_missing(frame, schema, self.mapping))
+        set_field(self, "nan_is_missing", True)
         self._check_roles()
         set_field(self, "groups", tuple(parse_group(text, list(schema)) for text in self.mapping.by))
         self._take_probabilities()

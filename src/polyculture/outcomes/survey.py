@@ -101,7 +101,7 @@ def _aggregates(outcomes: Outcomes, *, models: bool) -> dict[str, nw.Expr]:
     if mapping.label is not None:
         label = nw.col(mapping.label)
         result["label_nulls"] = count_true(frame, label.is_null())
-        if outcomes.groups and outcomes.rule.kind == "misclassified" and schema[mapping.label] not in _FLOATS:
+        if _asks_for_labels(outcomes) and schema[mapping.label] not in _FLOATS:
             result["label_low"], result["label_high"] = label.min(), label.max()
     for role in ("weight", "count"):
         name = getattr(mapping, role)
@@ -113,6 +113,13 @@ def _aggregates(outcomes: Outcomes, *, models: bool) -> dict[str, nw.Expr]:
     if mapping.long and mapping.id is not None:
         result["id_nulls"] = count_true(frame, nw.col(mapping.id).is_null())
     return result
+
+
+def _asks_for_labels(outcomes: Outcomes) -> bool:
+    """Whether anything is said by label: gaps between groups, or appeals."""
+    if outcomes.with_labels:
+        return outcomes.rule.kind in {"misclassified", "decision"}
+    return bool(outcomes.groups) and outcomes.rule.kind == "misclassified"
 
 
 def _silent(outcomes: Outcomes) -> list[str]:

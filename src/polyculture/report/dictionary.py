@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from polyculture.report.dictionary_lab import LAB_COLUMNS
+from polyculture.report.dictionary_portfolio import PORTFOLIO_COLUMNS
+from polyculture.report.dictionary_slices import SLICE_COLUMNS
+
 __all__ = ["describe"]
 
 _TEXT_CELLS = {
@@ -213,6 +217,9 @@ _CONTRASTS = "group_contrasts"
 
 # (table or record around it, field) -> the same where the field means something else there.
 _SPECIAL: dict[tuple[str, str], tuple[str, str]] = {
+    **LAB_COLUMNS,
+    **PORTFOLIO_COLUMNS,
+    **SLICE_COLUMNS,
     ("profile", "judged"): ("number of models that judged these individuals", "models"),
     ("profile", "failed"): ("number of them that failed the individual", "models"),
     ("group_profiles", "judged"): ("number of models that judged these individuals", "models"),
@@ -310,24 +317,38 @@ _PARTS = {
 }
 
 
-def describe(columns: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+def describe(
+    columns: Mapping[str, Sequence[str]], more: Mapping[tuple[str, str] | str, tuple[str, str]] | None = None
+) -> list[dict[str, str]]:
     """Return one row a column: table, column, meaning, unit.
 
     Parameters
     ----------
     columns : mapping of str to sequence of str
         Columns of each table.
+    more : mapping, optional
+        Meaning and unit of further columns, or of columns of one table (table, column); these win.
     """
     everything = {**columns, "dictionary": ("table", "column", "meaning", "unit")}
     return [_TEXT_CELLS] + [
-        {"table": table, "column": column, **_entry(column, table)}
+        {"table": table, "column": column, **_entry(column, table, more or {})}
         for table, names in everything.items()
         for column in names
     ]
 
 
-def _entry(column: str, table: str) -> dict[str, str]:
+def _entry(
+    column: str, table: str, more: Mapping[tuple[str, str] | str, tuple[str, str]] | None = None
+) -> dict[str, str]:
     """Return meaning and unit; in the table of groups the record around a field is looked for first."""
+    known = more or {}
+    if (table, column) in known or column in known:
+        meaning, unit = known[table, column] if (table, column) in known else known[column]
+        return {"meaning": meaning, "unit": unit}
+    for ending, words in _PARTS.items():
+        whole = column.removesuffix(ending)
+        if column.endswith(ending) and ((table, whole) in known or whole in known):
+            return _part(ending, words, _entry(whole, table, known))
     if (table, column) in _SPECIAL:
         meaning, unit = _SPECIAL[table, column]
         return {"meaning": meaning, "unit": unit}
@@ -336,14 +357,18 @@ def _entry(column: str, table: str) -> dict[str, str]:
         return {"meaning": meaning, "unit": _TEXT}
     for beginning, words in _AROUND.items():
         if table == "groups" and column.startswith(beginning):
-            entry = _entry(column.removeprefix(beginning), beginning)
+            entry = _entry(column.removeprefix(beginning), beginning, known)
             return {"meaning": words + entry["meaning"], "unit": entry["unit"]}
     if column in _FIELDS:
         meaning, unit = _FIELDS[column]
         return {"meaning": meaning, "unit": unit}
     for ending, words in _PARTS.items():
         if column.endswith(ending):
-            entry = _entry(column.removesuffix(ending), table)
-            text = ending in {"_method", "_reason"}
-            return {"meaning": words + entry["meaning"], "unit": _TEXT if text else entry["unit"]}
+            return _part(ending, words, _entry(column.removesuffix(ending), table, known))
     return {"meaning": column.replace("_", " "), "unit": ""}  # a test holds that no column comes here
+
+
+def _part(ending: str, words: str, entry: Mapping[str, str]) -> dict[str, str]:
+    """Return meaning and unit of a part of a statistic."""
+    text = ending in {"_method", "_reason"}
+    return {"meaning": words + entry["meaning"], "unit": _TEXT if text else entry["unit"]}

@@ -13,14 +13,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from polyculture.audit.portfolio_records import PortfolioRecord
 from polyculture.audit.records import AuditRecord
-from polyculture.report import sections, words
+from polyculture.report import portfolio, sections, words
 from polyculture.report.markup import FILTERS, Footnotes
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["environment", "html", "repr_html", "template_text"]
+__all__ = ["environment", "html", "portfolio_html", "portfolio_repr_html", "repr_html", "template_text"]
 
 MOST_UNSEARCHED = 25  # rows of families without a search field above them
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -75,6 +76,32 @@ def repr_html(record: AuditRecord) -> str:
         environment()
         .get_template("notebook.html.jinja")
         .render(record=record, style=template_text("notebook.css"), outcomes=sections.outcomes(record))
+    )
+    return view
+
+
+def portfolio_html(record: PortfolioRecord) -> str:
+    """Return the report of a choice among models as one HTML page that requests nothing from anywhere.
+
+    Parameters
+    ----------
+    record : PortfolioRecord
+        What `portfolio` found.
+    """
+    page: str = (
+        environment()
+        .get_template("portfolio.html.jinja")
+        .render(record=record, style=template_text("report.css"), **portfolio.context(record))
+    )
+    return page
+
+
+def portfolio_repr_html(record: PortfolioRecord) -> str:
+    """Return a compact view of a choice among models for notebooks: an HTML fragment with a style of its own."""
+    view: str = (
+        environment()
+        .get_template("portfolio-notebook.html.jinja")
+        .render(record=record, style=template_text("notebook.css"), **portfolio.context(record))
     )
     return view
 

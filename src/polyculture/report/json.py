@@ -20,7 +20,14 @@ __all__ = ["SCHEMA_NAMES", "from_json", "json_schema", "record_json", "to_json"]
 # Name for `polyculture schema` -> module, record, title.
 _RESULTS = {
     "audit": ("polyculture.audit.records", "AuditRecord", "An audit of several models on the same individuals"),
+    "compare": (
+        "polyculture.audit.change_records",
+        "CompareRecord",
+        "Snapshots of the same models compared",
+    ),
     "reproduction": ("polyculture.claims.records", "ReproductionRecord", "A published analysis done again"),
+    "lab-sharing": ("polyculture.lab.records", "SharingRecord", "A component-sharing experiment"),
+    "portfolio": ("polyculture.audit.portfolio_records", "PortfolioRecord", "A choice among models"),
     "check": ("polyculture.gate.records", "CheckRecord", "A result held against limits"),
 }
 SCHEMA_NAMES = tuple(_RESULTS)

@@ -50,7 +50,8 @@ def interval_rows(
     longest = max(map(len, short))
     left, right = (24 + LABEL_CHARACTER * longest, 150.0) if wide else (6.0, 16.0)
     width = (WIDE if wide else COMPACT) - left - right
-    everything = [row[key] for row in rows for key in ("value", "low", "high", "expected") if row[key] is not None]
+    ends = ("value", "low", "high", "expected", "adjusted")
+    everything = [row[key] for row in rows for key in ends if row.get(key) is not None]
     domain = [min([0.0, *everything]), largest or max([0.0, *everything]) or 0.01]
     x = {
         "type": "quantitative",
@@ -93,6 +94,9 @@ def interval_rows(
             x={**x, "field": "expected"},
         ),
     ]
+    if any(row.get("adjusted") is not None for row in rows):
+        diamond = {"type": "point", "shape": "diamond", "size": 90, "fill": PAPER, "stroke": EXPECTED, "strokeWidth": 2}
+        marks.append(layer(diamond, "isValid(datum.adjusted)", x={**x, "field": "adjusted"}))
     if not bars:
         shape = {"condition": {"test": "datum.kind == 'systemic'", "value": "diamond"}, "value": "circle"}
         marks.append(

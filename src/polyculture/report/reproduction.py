@@ -134,6 +134,14 @@ def print_reproduction(record: ReproductionRecord, console: Console) -> None:
         counts = [sum(claim.verdict == verdict for claim in claims) for verdict in VERDICTS]
         screen.row(table, _part(source), *(str(count or "") for count in counts))
     screen.show(table)
+    if record.snapshots:
+        _data_sets(record, screen)
+    _claims_in_words(record, screen)
+    for note in record.notes:
+        screen.paragraph(f"- {note}")
+
+
+def _data_sets(record: ReproductionRecord, screen: Any) -> None:
     table = screen.table(
         "Data sets, shares in %", "data set", "year", "examples", "all fail", "expected", "H", "none fails", "expected"
     )
@@ -144,9 +152,6 @@ def print_reproduction(record: ReproductionRecord, console: Console) -> None:
         cells = [one.dataset, one.period, words.count(one.individuals), *(cell.removesuffix(" %") for cell in shares)]
         screen.row(table, *cells)
     screen.show(table)
-    _claims_in_words(record, screen)
-    for note in record.notes:
-        screen.paragraph(f"- {note}")
 
 
 def _claims_in_words(record: ReproductionRecord, screen: Any) -> None:

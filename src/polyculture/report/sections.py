@@ -14,6 +14,7 @@ from markupsafe import Markup
 from polyculture.audit.records import AuditRecord, GapRecord, GroupRecord, KindRecord, KindsRecord, Outcome, ProfileRow
 from polyculture.report import charts, components, heatmap, kinds, ladder, similarity, words
 from polyculture.report.panel import majority_words
+from polyculture.report.slices import searched_words, slices_chart
 from polyculture.report.vega import svg
 
 __all__ = [
@@ -99,6 +100,8 @@ def context(record: AuditRecord) -> dict[str, Any]:
         "ladder": _ladder(record),
         "kinds": None if record.kinds is None else kinds_context(record.kinds, record.noun),
         **similarity.context(record),
+        "slices_figure": None if record.slices is None else figure("slices", slices_chart(record.slices)),
+        "searched_words": "" if record.slices is None else searched_words(record.slices, record.noun),
         **components.context(record),
         "component_figure": None
         if record.components is None
@@ -161,6 +164,7 @@ def _contents(record: AuditRecord) -> Iterable[tuple[str, str]]:
         (record.pairs, "pairs", "Pairs of models"),
         (record.components is not None, "components", "What goes with likeness"),
         (record.suspect_keys is not None, "suspect-keys", "Labels to look at again"),
+        (record.slices is not None, "slices", "Who is failed"),
         (record.nulls, "nulls", "Models of chance"),
         (record.kinds is not None, "kinds", "Kinds of decision-makers"),
         (record.no_answer is not None, "no-answer", "No answer, read both ways"),

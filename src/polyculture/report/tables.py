@@ -16,14 +16,19 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from polyculture.audit.change_frames import COMPARE_TABLES, change_tables
+from polyculture.audit.change_records import CompareRecord
 from polyculture.audit.frames import Row, same_columns, tables
+from polyculture.audit.portfolio_frames import PORTFOLIO_TABLES, portfolio_tables
+from polyculture.audit.portfolio_records import PortfolioRecord
 from polyculture.audit.records import AuditRecord
 from polyculture.errors import OutputError
 from polyculture.files import FORMULA, atomic_write, mode_of_new, output_error
+from polyculture.report.compare_dictionary import COMPARE_FIELDS
 from polyculture.report.dictionary import describe
 from polyculture.report.words import shown
 
-__all__ = ["TABLES", "csv_files", "guarded", "write_folder", "write_tables"]
+__all__ = ["TABLES", "csv_files", "guarded", "write_compare_tables", "write_folder", "write_tables"]
 
 TABLES = (
     "models",
@@ -47,6 +52,8 @@ TABLES = (
     "panel_members",
     "suspect_keys",
     "suspect_key_items",
+    "slices",
+    "slice_parents",
     "components",
     "component_summary",
     "component_regression",
@@ -54,6 +61,7 @@ TABLES = (
     "component_families",
     "component_what_if",
     "nulls",
+    *PORTFOLIO_TABLES,
     "kinds",
     "kind_outcomes",
     "kind_profiles",
@@ -68,7 +76,7 @@ TABLES = (
 )
 
 
-def write_tables(record: AuditRecord, directory: str | os.PathLike[str]) -> tuple[Path, ...]:
+def write_tables(record: AuditRecord | PortfolioRecord, directory: str | os.PathLike[str]) -> tuple[Path, ...]:
     """Write every table that holds something as CSV, and ``dictionary.csv`` with the meaning of each column.
 
     All files are written to a temporary folder beside and then moved, so that an interrupted run leaves
@@ -77,8 +85,8 @@ def write_tables(record: AuditRecord, directory: str | os.PathLike[str]) -> tupl
 
     Parameters
     ----------
-    record : AuditRecord
-        What an audit returned.
+    record : AuditRecord or PortfolioRecord
+        What an audit, or a choice among models, returned.
     directory : path-like
         The folder; made if it is not there, but its parent must be.
 
@@ -94,6 +102,34 @@ def write_tables(record: AuditRecord, directory: str | os.PathLike[str]) -> tupl
     """
     files = {f"{name}.csv": _csv(rows) for name, rows in _all_tables(record).items()}
     return write_folder(files, directory, replaced=[f"{name}.csv" for name in TABLES])
+
+
+def write_compare_tables(record: CompareRecord, directory: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Write every table of a comparison as CSV, as `write_tables` does of an audit.
+
+    Parameters
+    ----------
+    record : CompareRecord
+        What a comparison returned.
+    directory : path-like
+        The folder; made if it is not there, but its parent must be.
+
+    Returns
+    -------
+    tuple of Path
+        The files that were written.
+
+    Raises
+    ------
+    OutputError
+        The folder cannot be made or written.
+    """
+    found = {name: same_columns(rows) for name, rows in change_tables(record).items()}
+    found["provenance"] = _provenance(record)
+    found["dictionary"] = describe({name: list(rows[0]) for name, rows in found.items()}, COMPARE_FIELDS)
+    files = {f"{name}.csv": _csv(rows) for name, rows in found.items()}
+    known = [f"{name}.csv" for name in (*COMPARE_TABLES, "provenance", "dictionary")]
+    return write_folder(files, directory, replaced=known)
 
 
 def csv_files(found: dict[str, list[Row]]) -> dict[str, bytes]:
@@ -159,14 +195,15 @@ def _move(temporary: Path, target: Path, names: Iterable[str], replaced: Iterabl
                 (target / name).unlink()
 
 
-def _all_tables(record: AuditRecord) -> dict[str, list[Row]]:
-    found = {name: same_columns(rows) for name, rows in tables(record).items()}
+def _all_tables(record: AuditRecord | PortfolioRecord) -> dict[str, list[Row]]:
+    own = portfolio_tables(record) if isinstance(record, PortfolioRecord) else tables(record)
+    found = {name: same_columns(rows) for name, rows in own.items()}
     found["provenance"] = _provenance(record)
     found["dictionary"] = describe({name: list(rows[0]) for name, rows in found.items()})
     return found
 
 
-def _provenance(record: AuditRecord) -> list[Row]:
+def _provenance(record: AuditRecord | CompareRecord | PortfolioRecord) -> list[Row]:
     """Return provenance as rows of field and value; several inputs as several rows."""
     source = record.provenance
     rows: list[Row] = []

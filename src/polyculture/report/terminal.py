@@ -16,6 +16,7 @@ from polyculture.report.components import print_components
 from polyculture.report.kinds import show_kinds
 from polyculture.report.ladder import ladder_rows, verdict
 from polyculture.report.similarity import near_duplicate_words, suspect_words
+from polyculture.report.slices import slices_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,6 +59,11 @@ def print_audit(record: AuditRecord, console: Console) -> None:
         screen.show(table)
     for gap in record.gaps:
         screen.show(_gap(gap, screen))
+    if record.slices is not None:
+        screen.paragraph(record.slices.sentence)
+        screen.blank()
+        if record.slices.confirmed:
+            screen.show(slices_table(record.slices, screen, record.noun))
     if len(record.nulls) > 1:
         screen.show(_ladder(record, screen))
         screen.paragraph(verdict(record))

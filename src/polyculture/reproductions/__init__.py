@@ -3,7 +3,7 @@
 What papers report stands in ``claims``; here audits are made and held against it.
 """
 
+from polyculture.reproductions.registry import NAMES, reproduce
 from polyculture.reproductions.result import Reproduction
-from polyculture.reproductions.run import NAMES, reproduce
 
 __all__ = ["NAMES", "Reproduction", "reproduce"]

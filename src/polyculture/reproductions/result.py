@@ -11,15 +11,20 @@ from polyculture.errors import UsageError, nearest
 
 if TYPE_CHECKING:
     from polyculture.claims.records import ClaimRecord, ReproductionRecord
+    from polyculture.labs import Sharing
 
 __all__ = ["Reproduction"]
 
 
 @dataclass(frozen=True, repr=False)
 class Reproduction:
-    """A published analysis done again. ``record`` holds claims and audits as frozen records."""
+    """A published analysis done again. ``record`` holds claims and audits as frozen records.
+
+    ``experiment`` is what was trained for it, where it is an experiment; its outcomes can be audited and exported.
+    """
 
     record: ReproductionRecord
+    experiment: Sharing | None = None
 
     def __repr__(self) -> str:
         return self.record.sentence

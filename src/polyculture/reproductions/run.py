@@ -1,4 +1,4 @@
-"""`reproduce`: a published analysis by name; of 2307.05862 the audits, and each claim beside what they find."""
+"""The analysis of 2307.05862 (ecosystem-level): the audits, and each claim beside what they find."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from polyculture.audit.words import listed, plural
 from polyculture.claims import ecosystem_level as paper
 from polyculture.claims.records import VERDICTS, ClaimRecord, ReproductionRecord
 from polyculture.claims.verdict import direction, same_data
-from polyculture.errors import UsageError, nearest
+from polyculture.errors import UsageError
 from polyculture.reproductions import dermatology as skin
 from polyculture.reproductions.result import Reproduction
 from polyculture.reproductions.snapshots import Snapshot, bundled, later
@@ -24,15 +24,12 @@ from polyculture.reproductions.snapshots import Snapshot, bundled, later
 if TYPE_CHECKING:
     from polyculture.audit.records import Outcome
 
-__all__ = ["NAMES", "reproduce"]
+__all__ = ["reproduce"]
 
-NAMES = (paper.NAME,)
 Path = str | PathLike[str]
 
 
 def reproduce(
-    name: str = paper.NAME,
-    /,
     *,
     data: Path | None = None,
     dermatology: Path | None = None,
@@ -46,8 +43,6 @@ def reproduce(
 
     Parameters
     ----------
-    name : str
-        "ecosystem-level": 2307.05862.
     data : path, optional
         Folder of the HAPI layout; every year of every data set in it is audited as well.
     dermatology : path, optional
@@ -75,13 +70,10 @@ def reproduce(
 
     Examples
     --------
-    >>> found = reproduce("ecosystem-level")
+    >>> found = reproduce()
     >>> found.record.verdicts["disagrees"]
     0
     """
-    if name not in NAMES:
-        hint = nearest(name, NAMES) or f"There are: {', '.join(NAMES)}."
-        raise UsageError(f"There is no reproduction {name!r}.", hint=hint)
     if dermatology is None and (map is not None or kinds is not None):
         raise UsageError(
             "map and kinds are of the table of dermatology.", hint="Give that table too, or leave them out."
@@ -98,7 +90,7 @@ def reproduce(
     found += skin.claims(table)
     return Reproduction(
         ReproductionRecord(
-            name=name,
+            name=paper.NAME,
             paper=paper.PAPER,
             sentence=_sentence(found, [*snapshots, *years]),
             version=__version__,

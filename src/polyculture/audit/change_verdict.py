@@ -1,0 +1,69 @@
+"""Are there fewer improvements of systemic failures than blind ones would bring? The answer in words.
+
+It reads records and computes nothing. It says "fewer than blind", never that a model ignores anybody.
+"""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from polyculture.audit.change_records import Undoing
+from polyculture.audit.settings import CENSUS
+from polyculture.audit.statistic import Statistic
+from polyculture.audit.words import percent
+
+
+def reason_of(statistic: Statistic) -> str:
+    """Return why a number or its interval is undefined, or an empty text."""
+    return "" if statistic.reason is UNSET else str(statistic.reason)
+
+
+def with_verdict(found: Undoing) -> Undoing:
+    """Return the record with its verdict and its sentence."""
+    verdict = _verdict(found)
+    return replace(found, verdict=verdict, sentence=_sentence(found, verdict))
+
+
+def _verdict(found: Undoing) -> str:
+    uniform, adjusted = (_side(one) for one in (found.difference_uniform, found.difference_adjusted))
+    if found.share.value is None or uniform is None:
+        return "undefined"
+    if uniform < 0:
+        return {-1: "fewer than blind", 1: "between"}.get(adjusted or 0, "fewer than uniform")
+    if adjusted is not None and adjusted > 0:
+        return "more than blind" if uniform > 0 else "more than adjusted"
+    return "not told apart from blind"
+
+
+def _side(difference: Statistic) -> int | None:
+    """Return on which side of 0 the whole interval lies (of a census: the number); None where there is none."""
+    if difference.value is not None and reason_of(difference) == CENSUS:
+        return (difference.value > 0) - (difference.value < 0)
+    if difference.low is None or difference.high is None:
+        return None
+    return -1 if difference.high < 0 else 1 if difference.low > 0 else 0
+
+
+_VERDICTS = {
+    "fewer than blind": "fewer than either blind baseline",
+    "fewer than uniform": "fewer than the uniform baseline, but not shown to be fewer than difficulty alone would give",
+    "between": "fewer than the uniform baseline, and more than difficulty alone would give",
+    "more than blind": "more than either blind baseline",
+    "more than adjusted": "more than difficulty alone would give",
+    "not told apart from blind": "these data do not tell it apart from a blind improvement",
+    "undefined": "",
+}
+
+
+def _sentence(found: Undoing, verdict: str) -> str:
+    if found.share.value is None:
+        return f"Whether improvements undo systemic failures is undefined: {reason_of(found.share)}."
+    text = f"{found.improved_systemic:,} of {found.improved:,} improvements ({percent(found.share.value)}) " + (
+        "undid a systemic failure" if found.reading == "before" else "reached those whom all others fail after"
+    )
+    if found.uniform is not None:
+        text += f"; {percent(found.uniform)} would be expected if each failure were as likely to be undone"
+    if found.adjusted.value is not None:
+        text += f", {percent(found.adjusted.value)} if it depended on difficulty alone"
+    return f"{text}{': ' + _VERDICTS[verdict] if _VERDICTS[verdict] else ''}."

@@ -1,0 +1,41 @@
+"""The lab: experiments that train ecosystems of decision-makers and emit outcomes, which the audit measures.
+
+The public names and nothing else, looked up when they are first used: what users call stands above this layer, in
+``labs``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from polyculture.lab.plan import Data, Learner, Plan, Preprocessing, Share, Step, Task
+    from polyculture.labs import Sharing, open, read_plan, sharing, starter  # noqa: A004 (pc.lab.open)
+
+__all__ = [
+    "Data",
+    "Learner",
+    "Plan",
+    "Preprocessing",
+    "Share",
+    "Sharing",
+    "Step",
+    "Task",
+    "open",
+    "read_plan",
+    "sharing",
+    "starter",
+]
+
+_CALLS = ("Sharing", "open", "read_plan", "sharing", "starter")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'polyculture.lab' has no attribute {name!r}")
+    return getattr(import_module("polyculture.labs" if name in _CALLS else "polyculture.lab.plan"), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,137 @@
+"""What decision-makers learn with: estimators built from import paths and parameters, never unpickled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from polyculture.errors import UsageError, nearest
+
+if TYPE_CHECKING:
+    from polyculture.lab.plan import Plan, Step
+
+__all__ = ["build", "check_learners", "import_path", "need_lab"]
+
+
+def need_lab() -> None:
+    """Refuse to go on without the extra [lab].
+
+    Raises
+    ------
+    UsageError
+        The message says how to install it.
+    """
+    for module in ("sklearn", "joblib"):
+        try:
+            import_module(module)
+        except ImportError:
+            raise UsageError(
+                f"The lab needs {'scikit-learn' if module == 'sklearn' else module}, which is not installed.",
+                hint="Install it: pip install 'polyculture[lab]'",
+            ) from None
+
+
+def import_path(path: str, what: str = "estimator") -> Any:
+    """Return what an import path names: ``package.module.Name`` or ``package.module:name``.
+
+    Raises
+    ------
+    UsageError
+        If there is no such module or name; the message names the nearest.
+
+    Examples
+    --------
+    >>> import_path("fractions.Fraction").__name__
+    'Fraction'
+    """
+    module_name, _, name = path.partition(":") if ":" in path else path.rpartition(".")
+    if not module_name or not name:
+        raise UsageError(f"The {what} {path!r} is no import path.", hint="Write it as sklearn.svm.SVC.")
+    try:
+        module = import_module(module_name)
+    except ImportError as error:
+        raise UsageError(
+            f"The {what} {path!r} cannot be imported: {error}.", hint="Correct the path, or install its package."
+        ) from None
+    if not hasattr(module, name):
+        hint = nearest(name, dir(module)) or f"Look what {module_name} holds."
+        raise UsageError(f"There is no {name!r} in {module_name}, named as {what}.", hint=hint)
+    return getattr(module, name)
+
+
+def build(steps: Sequence[Step], random_state: int | None = None) -> Any:
+    """Return the pipeline of some steps.
+
+    Parameters
+    ----------
+    steps : sequence of Step
+        The estimators in order.
+    random_state : int, optional
+        For every step that takes one and was not given one.
+
+    Raises
+    ------
+    UsageError
+        If an estimator cannot be imported or does not take a parameter.
+    """
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(*(_estimator(step.estimator, step.parameters, random_state) for step in steps))
+
+
+def _estimator(path: str, parameters: Mapping[str, Any], random_state: int | None) -> Any:
+    kind = import_path(path)
+    given = {name: _parameter(value, random_state) for name, value in parameters.items()}
+    try:
+        made = kind(**given)
+        known = made.get_params(deep=False)
+    except (TypeError, AttributeError) as error:
+        accepted = _names(kind)
+        wrong = next((name for name in given if accepted and name not in accepted), "")
+        hint = nearest(wrong, accepted) if wrong else "Name a class with the interface of scikit-learn."
+        raise UsageError(f"{path} cannot be made with these parameters: {error}.", hint=hint) from None
+    if random_state is not None and "random_state" in known and "random_state" not in given:
+        made.set_params(random_state=random_state)
+    return made
+
+
+def _parameter(value: Any, random_state: int | None) -> Any:
+    """Return a parameter; a table with an estimator in it is that estimator, a list is looked through."""
+    if isinstance(value, Mapping) and "estimator" in value and isinstance(value["estimator"], str):
+        unknown = sorted(set(value) - {"estimator", "parameters"})
+        if unknown:
+            raise UsageError(
+                f"There is no key {unknown[0]!r} beside an estimator.", hint="Write estimator and parameters."
+            )
+        return _estimator(value["estimator"], value.get("parameters", {}), random_state)
+    if isinstance(value, list | tuple):
+        return [_parameter(one, random_state) for one in value]
+    return value
+
+
+def _names(kind: Any) -> list[str]:
+    names = getattr(kind, "_get_param_names", None)
+    return list(names()) if callable(names) else []
+
+
+def check_learners(plan: Plan) -> None:
+    """Build every learner and preprocessing once, so that a wrong name is refused before anything runs.
+
+    Raises
+    ------
+    UsageError
+        If one cannot be built, or the last step of a learner predicts nothing.
+    """
+    for preprocessing in plan.preprocessing:
+        for step in preprocessing.steps:
+            if not hasattr(_estimator(step.estimator, step.parameters, 0), "transform"):
+                raise UsageError(
+                    f"{step.estimator} of preprocessing {preprocessing.name!r} transforms nothing.",
+                    hint="Name a transformer, such as sklearn.preprocessing.StandardScaler.",
+                )
+    for learner in plan.learners:
+        last = learner.pipeline()[-1]
+        build(learner.pipeline()[:-1], 0) if len(learner.pipeline()) > 1 else None
+        if not hasattr(_estimator(last.estimator, last.parameters, 0), "predict"):
+            raise UsageError(f"{last.estimator} predicts nothing.", hint="Name a classifier, such as sklearn.svm.SVC.")

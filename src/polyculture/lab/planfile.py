@@ -1,0 +1,205 @@
+"""A plan as text: reading its TOML, overriding fields from the shell, and the starter of `polyculture lab init`.
+
+What a plan may say stands in ``plan``.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from os import PathLike
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import msgspec
+
+from polyculture.errors import FileError, UsageError, nearest
+from polyculture.lab.plan import Plan
+
+__all__ = ["STARTER", "plan_from", "read_plan", "with_settings"]
+
+STARTER = """\
+# A component-sharing experiment: run it with  polyculture lab sharing THIS_FILE --out FOLDER
+# Each trial cuts the training rows into blocks and trains every decision-maker once in each arm.
+
+name = "german-credit"
+blocks = [2, 4, 8]       # the training rows are cut into so many blocks; more blocks, fewer rows to train on
+model_seeds = 3          # trials are all pairs of a model seed
+partition_seeds = 5      # and a partition seed
+test_share = 0.2         # of the individuals are tested on
+split = "trial"          # test individuals: drawn for each "trial", for each "partition" seed, or "fixed"
+seed = 0
+
+[data]
+source = "german_credit" # or a file (CSV, Parquet, JSON Lines, Arrow), or "module:function" of your own loader
+codes = "one-hot"        # how text columns become numbers; or "ordinal"
+# id = "person"          # names the individuals; default the number of the row
+groups = ["age>=25"]     # group columns, or conditions
+# leave_out = ["name"]   # columns that nobody sees
+
+[[task]]                 # one decision-maker a task (or several: copies = 3)
+name = "good loan"
+label = "credit"         # a column, or a condition over columns as below
+
+[[task]]
+name = "large amount"
+label = "credit_amount > 2000"
+
+[[learner]]              # any classifier with the interface of scikit-learn; each is run by itself
+estimator = "sklearn.linear_model.LogisticRegression"
+
+[[learner]]
+name = "tree of depth 3"
+estimator = "sklearn.tree.DecisionTreeClassifier"
+parameters = { max_depth = 3 }
+
+# A pipeline:
+# [[learner]]
+# name = "components, then neighbours"
+# steps = [{ estimator = "sklearn.decomposition.PCA", parameters = { n_components = 5 } },
+#          { estimator = "sklearn.neighbors.KNeighborsClassifier" }]
+
+[[preprocessing]]
+name = "standard"
+steps = [{ estimator = "sklearn.preprocessing.StandardScaler" }]
+
+[share]                  # the arms are all combinations of these levels
+rows = ["fixed", "disjoint", 0.5]  # same block; a block each; half of the rows in common
+# features = ["shared", "own"]     # so too: preprocessing, learner, seed
+"""
+
+
+def read_plan(path: str | PathLike[str], settings: Iterable[str] = ()) -> Plan:
+    """Read a plan from a TOML file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    settings : iterable of str
+        ``KEY=VALUE`` of `with_settings`, applied before the plan is checked.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read or is no TOML.
+    UsageError
+        If it holds an unknown key (the message names the nearest), or the plan does not fit together.
+    """
+    where = Path(path)
+    try:
+        content = tomllib.loads(where.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise FileError(
+            f"There is no plan {str(where)!r}.", hint="Make one to start from: polyculture lab init plan.toml"
+        ) from None
+    except UnicodeDecodeError as error:
+        raise FileError(f"{str(where)!r} is not UTF-8 (byte {error.start}).", hint="Save it as UTF-8.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise FileError(f"{str(where)!r} is no TOML: {error}.", hint="Mend that line.") from None
+    except OSError as error:
+        what = (error.strerror or str(error)).lower()
+        raise FileError(f"{str(where)!r} cannot be read: {what}.", hint="Name the TOML file of a plan.") from None
+    return plan_from(with_settings(content, settings), str(where))
+
+
+def plan_from(content: Mapping[str, Any], where: str = "the plan") -> Plan:
+    """Return the plan that a table (of TOML, JSON or Python) describes.
+
+    Raises
+    ------
+    UsageError
+        As `read_plan`.
+    """
+    _check_keys(content, Plan, where, "")
+    try:
+        return msgspec.convert(content, Plan)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{where}: {_in_words(str(error))}.", hint="Mend that entry.") from None
+
+
+def with_settings(content: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:
+    """Return the table of a plan with fields overridden from the shell.
+
+    Parameters
+    ----------
+    content : mapping
+        The table.
+    settings : iterable of str
+        ``KEY=VALUE``: a field, with dots for tables inside (``data.codes=ordinal``); the value as in TOML, text also
+        without quotes. ``learner=PATH,PATH`` replaces all learners, ``learner.NAME=VALUE`` a parameter of each.
+
+    Raises
+    ------
+    UsageError
+        If a setting has no ``=``, or names a field that cannot be set so.
+
+    Examples
+    --------
+    >>> with_settings({"blocks": [2]}, ["blocks=[3, 4]", "data.source=mine.csv", "learner=sklearn.svm.SVC"])
+    {'blocks': [3, 4], 'data': {'source': 'mine.csv'}, 'learner': [{'estimator': 'sklearn.svm.SVC'}]}
+    """
+    found = deepcopy(dict(content))
+    for setting in settings:
+        key, sign, text = setting.partition("=")
+        names = key.strip().split(".")
+        if not sign or not all(names):
+            raise UsageError(f"--set {setting!r} is no KEY=VALUE.", hint="Write for example --set model_seeds=2.")
+        if names[0] == "learner":
+            _set_learner(found, names[1:], text.strip(), setting)
+            continue
+        table = found
+        for name in names[:-1]:
+            table = table.setdefault(name, {})
+            if not isinstance(table, dict):
+                raise UsageError(
+                    f"--set {setting!r}: {name!r} holds several tables.", hint="Change it in the plan's file."
+                )
+        table[names[-1]] = _value(text.strip())
+    return found
+
+
+def _set_learner(content: dict[str, Any], names: list[str], text: str, setting: str) -> None:
+    if not names:
+        content["learner"] = [{"estimator": path.strip()} for path in text.split(",") if path.strip()]
+        return
+    learners = content.get("learner", [])
+    if len(names) > 1 or not isinstance(learners, list) or any("steps" in one for one in learners):
+        raise UsageError(f"--set {setting!r} is no parameter of an estimator.", hint="Change it in the plan's file.")
+    for one in learners:
+        one.setdefault("parameters", {})[names[0]] = _value(text)
+
+
+def _value(text: str) -> Any:
+    """Return a TOML value; what is none is text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, KeyError):
+        return text
+
+
+def _check_keys(content: Any, kind: Any, where: str, place: str) -> None:
+    """Refuse unknown keys at any depth, naming the nearest; what is of a wrong type is left to the conversion."""
+    if isinstance(content, list | tuple):
+        for number, one in enumerate(content, start=1):
+            _check_keys(one, kind, where, f"{place} {number}")
+        return
+    if not isinstance(content, Mapping) or not hasattr(kind, "__struct_fields__"):
+        return
+    fields = dict(zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))
+    hints = get_type_hints(kind)
+    for key, value in content.items():
+        if key not in fields:
+            hint = nearest(str(key), fields) or f"The keys are: {', '.join(fields)}."
+            raise UsageError(f"{where}: there is no key {key!r} in {place or 'a plan'}.", hint=hint)
+        hinted = hints[fields[key]]
+        _check_keys(value, next(iter(get_args(hinted)), hinted), where, f"{place} {key}".strip())
+
+
+def _in_words(message: str) -> str:
+    """Return what msgspec says of a wrong value, its place first."""
+    said, _, place = message.partition(" - at ")
+    said = said.replace("Expected", "expected").replace("Object missing", "there is no").replace("`", "'")
+    said = said.replace("required field ", "").replace("array", "list").replace("object", "table")
+    return f"{place.strip('`').removeprefix('$.')}: {said}" if place.strip("`$") else said

@@ -1,0 +1,170 @@
+"""Running a plan: chunks of trials through joblib into the store, with progress and the time left.
+
+The same plan gives the same bytes with any number of jobs: a trial depends on its number alone, and the threads of
+numerical libraries are held to one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from polyculture.errors import UsageError, nearest
+from polyculture.files import output_error
+from polyculture.lab.chunks import chunk_bytes
+from polyculture.lab.components import check_learners, need_lab
+from polyculture.lab.data import prepare
+from polyculture.lab.store import Store, locked
+from polyculture.lab.trial import run_trial, tested
+
+if TYPE_CHECKING:
+    from polyculture.lab.data import Prepared
+    from polyculture.lab.plan import Plan
+
+__all__ = ["BACKENDS", "check_blocks", "run"]
+
+BACKENDS = ("loky", "multiprocessing", "dask", "ray")
+"""Where joblib may send chunks; "dask" and "ray" take a cluster that their own client is connected to."""
+
+Progress = Callable[[str], None]
+
+
+def run(
+    plan: Plan,
+    out: Path,
+    *,
+    jobs: int = 1,
+    backend: str = "loky",
+    progress: Progress | None = None,
+) -> Store:
+    """Run what is still to be run of a plan.
+
+    Parameters
+    ----------
+    plan : Plan
+        The experiment.
+    out : Path
+        Folder of the results; the store goes into ``out/store``, how long chunks took into ``out/timings.csv``.
+    jobs : int
+        Processes; -1 for as many as there are processors.
+    backend : str
+        One of `BACKENDS`.
+    progress : callable, optional
+        Called with what is being done, in words.
+
+    Returns
+    -------
+    Store
+        Complete.
+
+    Raises
+    ------
+    InputError, UsageError
+        If plan, data or learners do not fit together; nothing has been run then.
+    OutputError
+        If the store cannot be written; what was written stays, and the same call goes on there.
+    """
+    need_lab()
+    tell = progress or (lambda _: None)
+    _check_call(jobs, backend)
+    check_learners(plan)
+    tell("Reading the data")
+    data = prepare(plan)
+    check_blocks(plan, data.individuals)
+    with locked(out):
+        store = Store.begin(out / "store", plan, data)
+        _fill(store, data, jobs, backend, tell, out / "timings.csv")
+    return store
+
+
+def _check_call(jobs: int, backend: str) -> None:
+    if backend not in BACKENDS:
+        hint = nearest(backend, BACKENDS) or f"Choose one of {', '.join(BACKENDS)}."
+        if backend == "threading":
+            hint = "Warnings of learners cannot be told apart between threads: choose loky."
+        raise UsageError(f"There is no backend {backend!r} here.", hint=hint)
+    if jobs == 0 or jobs < -1:
+        raise UsageError(f"jobs = {jobs} is no number of processes.", hint="Give 1 or more, or -1 for all processors.")
+
+
+def check_blocks(plan: Plan, individuals: int) -> None:
+    """Refuse more blocks than there are training rows.
+
+    Raises
+    ------
+    UsageError
+        The message names both numbers.
+    """
+    train = individuals - tested(plan, individuals)
+    for blocks in plan.blocks:
+        if blocks > train:
+            raise UsageError(
+                f"blocks = {blocks} is more than the {train} training rows.", hint="Give fewer blocks, or more rows."
+            )
+
+
+def _fill(  # noqa: PLR0917 (what a run is made of)
+    store: Store, data: Prepared, jobs: int, backend: str, tell: Progress, timings: Path
+) -> None:
+    from joblib import Parallel, delayed
+
+    missing = store.missing()
+    if not missing:
+        return
+    total = sum(len(store.trials_of(chunk)) for chunk in missing)
+    before = store.manifest.trials - total
+    plan, done, begun = store.manifest.plan, 0, time.monotonic()
+    tell(f"Trial {before} of {store.manifest.trials}")
+    try:
+        parallel = Parallel(n_jobs=jobs, backend=backend, return_as="generator", pre_dispatch="2*n_jobs")
+        results = parallel(delayed(_run_chunk)(plan, data, store.trials_of(chunk)) for chunk in missing)
+        for chunk, (content, seconds) in zip(missing, results, strict=True):
+            store.write(chunk, content)
+            _note(timings, chunk, len(store.trials_of(chunk)), seconds)
+            done += len(store.trials_of(chunk))
+            left = (time.monotonic() - begun) / done * (total - done)
+            tell(f"Trial {before + done} of {store.manifest.trials}, about {_duration(left)} left")
+    except KeyboardInterrupt:
+        kept = f"{before + done} of {store.manifest.trials} trials are kept, and the same command goes on there"
+        raise KeyboardInterrupt(kept) from None
+    except (ImportError, ValueError) as error:
+        if backend not in {"dask", "ray"}:
+            raise
+        raise UsageError(
+            f"The backend {backend!r} cannot be used: {error}",
+            hint=f"Install {backend} and connect its client first, or leave --backend out.",
+        ) from error
+
+
+def _run_chunk(plan: Plan, data: Prepared, trials: range) -> tuple[bytes, float]:
+    """Run some trials; in a process of its own where there are several jobs."""
+    from threadpoolctl import threadpool_limits
+
+    begun = time.monotonic()
+    check_learners(plan)  # their libraries must be there before their threads can be limited
+    with threadpool_limits(limits=1):
+        content = chunk_bytes(plan, [run_trial(plan, data, trial) for trial in trials])
+    return content, time.monotonic() - begun
+
+
+def _note(timings: Path, chunk: int, trials: int, seconds: float) -> None:
+    try:
+        with timings.open("a", encoding="utf-8") as file:
+            if file.tell() == 0:
+                file.write("chunk,trials,seconds\n")
+            file.write(f"{chunk},{trials},{seconds:.3f}\n")
+    except OSError as error:
+        raise output_error(timings, error) from error
+
+
+def _duration(seconds: float) -> str:
+    """Return a duration in words.
+
+    >>> _duration(8), _duration(200), _duration(9000)
+    ('8 s', '3 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

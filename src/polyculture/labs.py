@@ -1,0 +1,288 @@
+"""`pc.lab`: run a component-sharing experiment, and what it found as users hold it.
+
+What is trained and measured stands in ``lab``, how it looks in ``report``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from shutil import rmtree
+from tempfile import TemporaryDirectory, mkdtemp
+from typing import TYPE_CHECKING, Any
+from weakref import finalize
+
+from polyculture.errors import UsageError, nearest
+from polyculture.lab import planfile
+from polyculture.lab.plan import Plan
+from polyculture.lab.planfile import STARTER, plan_from, with_settings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from polyculture.lab.records import ArmRecord, EffectRecord, SharingRecord
+    from polyculture.lab.store import Store
+    from polyculture.outcomes import Outcomes
+
+__all__ = ["Sharing", "open", "read_plan", "sharing", "starter"]
+
+AnyPath = str | PathLike[str]
+
+
+@dataclass(frozen=True, repr=False)
+class Sharing:
+    """What an experiment found. ``record`` holds the figures, ``store`` the outcomes of every trial."""
+
+    record: SharingRecord
+    store: Store
+
+    def __repr__(self) -> str:
+        return self.record.headline
+
+    def _repr_html_(self) -> str:
+        from polyculture.report.lab_sharing import repr_html
+
+        return repr_html(self.record)
+
+    @property
+    def headline(self) -> str:
+        """The first sentence of the report."""
+        return self.record.headline
+
+    @property
+    def results(self) -> tuple[ArmRecord, ...]:
+        """Systemic failure, expected, H and accuracy by arm: all together, then by learner and blocks."""
+        return self.record.results
+
+    @property
+    def effects(self) -> tuple[EffectRecord, ...]:
+        """What sharing each component goes with: all together, then by learner and blocks."""
+        return self.record.effects
+
+    def frame(self, name: str = "results") -> Any:
+        """Return a table as a Polars frame: results, effects, components, faults, accuracy or notes.
+
+        Raises
+        ------
+        UsageError
+            If there is no such table; the message names the nearest.
+        """
+        from polyculture.report.lab_tables import tables
+        from polyculture.results import to_frame
+
+        found = tables(self.record)
+        if name not in found:
+            hint = nearest(name, found) or f"The tables are: {', '.join(found)}."
+            raise UsageError(f"This experiment has no table {name!r}.", hint=hint)
+        return to_frame(found[name], "polars")
+
+    def outcomes(self, trial: int, arm: str) -> Outcomes:
+        """Return one arm of one trial as Outcomes, for `polyculture.audit`.
+
+        Raises
+        ------
+        UsageError
+            If there is no such trial or arm.
+        """
+        from polyculture.lab.export import trial_outcomes
+
+        return trial_outcomes(self.store, trial, arm)
+
+    def export(self, path: AnyPath) -> Path:
+        """Write every outcome, a row each: trial, seed, partition_seed, learner, blocks, arm, id, model, failed.
+
+        Parameters
+        ----------
+        path : path-like
+            Ends in .csv, .jsonl or .parquet.
+
+        Raises
+        ------
+        OutputError, UsageError
+            If the file cannot be written, or its ending says no format.
+        """
+        import narwhals as nw
+        import polars as pl
+
+        from polyculture.lab.export import tidy
+        from polyculture.listing import check_ending, write_listing
+
+        check_ending(path)
+        with TemporaryDirectory(prefix="polyculture-") as folder:
+            for number, part in enumerate(_batches(tidy(self.store), 100)):  # so that memory stays small
+                pl.concat(part).write_parquet(Path(folder) / f"{number:08d}.parquet")
+            write_listing(nw.from_native(pl.scan_parquet(Path(folder) / "*.parquet")), path)
+        return Path(path)
+
+    def json(self, path: AnyPath | None = None) -> str:
+        """Return the figures as JSON, and write them to ``path`` where one is given.
+
+        Raises
+        ------
+        OutputError
+            If the file cannot be written.
+        """
+        from polyculture.files import atomic_write
+        from polyculture.report.json import record_json
+
+        content = record_json(self.record, "sharing")
+        if path is not None:
+            atomic_write(path, content)
+        return content.decode()
+
+    def report(self, path: AnyPath) -> Path:
+        """Write the report as one HTML file and return its path.
+
+        Raises
+        ------
+        OutputError
+            If the file cannot be written.
+        """
+        from polyculture.files import atomic_write
+        from polyculture.report.lab_sharing import html
+
+        atomic_write(path, html(self.record).encode())
+        return Path(path)
+
+    def tables(self, directory: AnyPath) -> Path:
+        """Write every table as CSV, with a dictionary of the columns, and return the folder.
+
+        Raises
+        ------
+        OutputError
+            If a file cannot be written.
+        """
+        from polyculture.report.lab_tables import TABLES, tables
+        from polyculture.report.tables import csv_files, write_folder
+
+        files = {f"{name}.csv": content for name, content in csv_files(tables(self.record)).items()}
+        write_folder(files, directory, replaced=[f"{name}.csv" for name in TABLES])
+        return Path(directory)
+
+    def write(self, directory: AnyPath) -> Path:
+        """Write sharing.json, report.html and the folder ``tables``, and return the folder.
+
+        Raises
+        ------
+        OutputError
+            If a file cannot be written.
+        """
+        target = Path(directory)
+        self.json(target / "sharing.json")
+        self.report(target / "report.html")
+        self.tables(target / "tables")
+        return target
+
+
+def _batches(frames: Iterator[pl.DataFrame], size: int) -> Iterator[list[pl.DataFrame]]:
+    while part := list(islice(frames, size)):
+        yield part
+
+
+def sharing(
+    plan: Plan | AnyPath | Mapping[str, Any],
+    /,
+    *,
+    out: AnyPath | None = None,
+    set: Iterable[str] = (),  # noqa: A002 (the word of the shell)
+    jobs: int = 1,
+    backend: str = "loky",
+    progress: Callable[[str], None] | None = None,
+) -> Sharing:
+    """Run a component-sharing experiment: who is failed by all when decision-makers share what they learn from.
+
+    Parameters
+    ----------
+    plan : Plan, path of a TOML file, or mapping
+        What is to be run.
+    out : path, optional
+        Folder of the results. Outcomes are kept in it, and the same call goes on where it was stopped. Without
+        it outcomes live as long as the result.
+    set : iterable of str
+        ``KEY=VALUE``, overrides of the plan: ``"model_seeds=2"``, ``"learner=sklearn.svm.SVC"``.
+    jobs : int
+        Processes; -1 for as many as there are processors. Any number gives the same bytes.
+    backend : str
+        Where joblib runs them: "loky", "multiprocessing", "dask" or "ray".
+    progress : callable, optional
+        Called with what is being done, in words.
+
+    Returns
+    -------
+    Sharing
+        Frozen results; ``print`` shows the headline.
+
+    Raises
+    ------
+    InputError, UsageError, OutputError
+        If the plan, its data or its learners do not fit together, or the results cannot be written.
+
+    Examples
+    --------
+    >>> found = sharing({
+    ...     "data": {"source": "german_credit"},
+    ...     "task": [{"name": "good", "label": "credit"}, {"name": "large", "label": "credit_amount > 2000"}],
+    ...     "learner": [{"estimator": "sklearn.naive_bayes.GaussianNB"}],
+    ...     "blocks": [4], "model_seeds": 1, "partition_seeds": 2})
+    >>> [(result.arm, result.trials) for result in found.results]
+    [('fixed', 2), ('disjoint', 2)]
+    """
+    from polyculture.lab.analysis import analyse
+    from polyculture.lab.run import run
+
+    chosen = _plan(plan, set)
+    target = Path(mkdtemp(prefix="polyculture-") if out is None else out)
+    store = run(chosen, target, jobs=jobs, backend=backend, progress=progress)
+    if progress is not None:
+        progress("Measuring")
+    found = Sharing(analyse(store), store)
+    if out is None:
+        finalize(found.store, rmtree, target, ignore_errors=True)
+    else:
+        if progress is not None:
+            progress("Writing the report")
+        found.write(target)
+    return found
+
+
+def _plan(given: Plan | AnyPath | Mapping[str, Any], settings: Iterable[str]) -> Plan:
+    import msgspec
+
+    if isinstance(given, str | PathLike):
+        return planfile.read_plan(given, settings)
+    content = msgspec.to_builtins(given) if isinstance(given, Plan) else given
+    return plan_from(with_settings(content, settings))
+
+
+def read_plan(source: AnyPath | Mapping[str, Any], /, *, set: Iterable[str] = ()) -> Plan:  # noqa: A002
+    """Read a plan from a TOML file or a mapping, and check it.
+
+    Raises
+    ------
+    FileError, UsageError
+        If the file cannot be read, or the plan does not fit together.
+    """
+    return _plan(source, set)
+
+
+def open(folder: AnyPath, /) -> Sharing:  # noqa: A001 (pc.lab.open)
+    """Read the results of a run again from its folder.
+
+    Raises
+    ------
+    FileError
+        If there is no complete store, or it is damaged.
+    """
+    from polyculture.lab.analysis import analyse
+    from polyculture.lab.store import Store
+
+    store = Store.open(Path(folder) / "store")
+    return Sharing(analyse(store), store)
+
+
+def starter() -> str:
+    """Return a commented plan to start from, as `polyculture lab init` writes it."""
+    return STARTER

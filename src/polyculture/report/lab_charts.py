@@ -1,0 +1,158 @@
+"""The charts of a component-sharing experiment: effects with intervals, and H against the training size.
+
+Each function returns specifications and the rows it draws, as ``charts`` does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from polyculture.lab.records import ArmRecord, EffectRecord
+from polyculture.report import words
+from polyculture.report.charts import Chart
+from polyculture.report.plots import interval_rows
+from polyculture.report.vega import COMPACT, EXPECTED, MUTED, OBSERVED, WIDE, Size, Spec, base
+
+__all__ = ["MOST_CURVES", "effects_chart", "size_chart"]
+
+Row = dict[str, Any]
+MOST_CURVES = 3
+NUMBER_LABEL = "format(datum.value, '~g')"
+RATIO_LABEL = "format(1 + datum.value, '~g')"
+
+
+def effects_chart(effects: Sequence[EffectRecord]) -> Chart | None:
+    """Return how much larger H is where a component is shared, a row a learner; 1 is marked on each.
+
+    Rows hold distances from 1.
+
+    None where no effect is defined.
+    """
+    drawn = [effect for effect in effects if effect.ratio.value is not None]
+    if not drawn:
+        return None
+    several = len({(effect.component, effect.level) for effect in drawn}) > 1
+    rows = [
+        {
+            "order": order,
+            "label": words.shown(_label(effect, several)),
+            "value": _above_one(effect.ratio.value),
+            "low": _above_one(effect.ratio.low),
+            "high": _above_one(effect.ratio.high),
+            "expected": 0.0,
+            "text": words.number(effect.ratio, "ratio"),
+            "interval": words.interval(effect.ratio, "ratio"),
+            "both": words.statistic(effect.ratio, "ratio"),
+            "kind": "systemic" if effect.learner is None else "learner",
+        }
+        for order, effect in enumerate(drawn)
+    ]
+    title = "H where it is shared / H where it is not"
+    return Chart(
+        interval_rows(rows, "wide", title=title, label=RATIO_LABEL),
+        interval_rows(rows, "compact", title=title, label=RATIO_LABEL),
+        rows,
+    )
+
+
+def _label(effect: EffectRecord, several: bool) -> str:
+    learner = effect.learner or "all learners"
+    if not several:
+        return learner
+    what = effect.level if effect.component == "rows" else f"{effect.component} {effect.level}"
+    return what if effect.learner is None else f"{learner}, {what}"
+
+
+def _above_one(ratio: float | None) -> float | None:
+    """Return a ratio as its distance from 1, so that the axis need not begin at 0; None where it is infinite."""
+    return None if ratio is None or math.isinf(ratio) else ratio - 1.0
+
+
+def size_chart(results: Sequence[ArmRecord], arms: Sequence[str], limits: tuple[float, float]) -> Chart | None:
+    """Return H of one learner by arm against the number of training rows; None where none is defined.
+
+    Parameters
+    ----------
+    results : sequence of ArmRecord
+        Of one learner, a row an arm and size.
+    arms : sequence of str
+        At most three, in the order of colours: observed, muted, expected.
+    limits : tuple of float
+        Ends of the axis of H, the same for all learners.
+    """
+    rows = [
+        {
+            "rows": result.training_rows,
+            "arm": result.arm,
+            "place": list(arms).index(result.arm),
+            "value": result.homogenization.value,
+            "low": None if result.homogenization.low is None else max(result.homogenization.low, limits[0]),
+            "high": None if result.homogenization.high is None else min(result.homogenization.high, limits[1]),
+        }
+        for result in results
+        if result.arm in arms and result.homogenization.value is not None
+    ]
+    if not rows:
+        return None
+    return Chart(_curves(rows, len(arms), limits, "wide"), _curves(rows, len(arms), limits, "compact"), rows)
+
+
+def _curves(rows: list[Row], arms: int, limits: tuple[float, float], size: Size) -> Spec:
+    left, right = 46.0, 16.0
+    width = (WIDE if size == "wide" else COMPACT) - left - right
+    ticks = sorted({row["rows"] for row in rows})
+    ends = (ticks[0] / 1.15, ticks[-1] * 1.15)
+    x = {
+        "field": "rows",
+        "type": "quantitative",
+        "scale": {"type": "log", "domain": ends, "nice": False},
+        "axis": {"title": "training rows of each", "values": ticks, "format": "d", "grid": False, "labelOverlap": True},
+    }
+    y = {
+        "type": "quantitative",
+        "scale": {"domain": limits, "nice": True, "zero": False},
+        "axis": {"title": None, "labelExpr": NUMBER_LABEL, "tickCount": 5},
+    }
+    layers: list[Spec] = [
+        {
+            "data": {"values": [{"rows": end, "value": 1.0} for end in ends]},
+            "mark": {"type": "line", "stroke": MUTED, "strokeWidth": 1, "strokeDash": [2, 3]},
+            "encoding": {"x": x, "y": {**y, "field": "value"}},
+        }
+    ]
+    for place in range(arms):
+        colour, dash = _LOOK[place if place < arms - 1 or arms == 1 else -1]
+        only = [{"filter": f"datum.place === {place}"}]
+        aside = (place - (arms - 1) / 2) * 5
+        layers += [
+            {
+                "transform": [*only, {"filter": "isValid(datum.low) && isValid(datum.high)"}],
+                "mark": {"type": "rule", "stroke": colour, "strokeWidth": 1.5, "xOffset": aside},
+                "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
+            },
+            {
+                "transform": only,
+                "mark": {"type": "line", "stroke": colour, "strokeWidth": 2, "strokeDash": dash, "xOffset": aside},
+                "encoding": {"x": x, "y": {**y, "field": "value"}},
+            },
+            {
+                "transform": only,
+                "mark": {
+                    "type": "point",
+                    "filled": True,
+                    "fill": colour,
+                    "opacity": 1,
+                    "size": 45,
+                    "xOffset": aside,
+                    "shape": ("circle", "square", "diamond")[place],
+                },
+                "encoding": {"x": x, "y": {**y, "field": "value"}},
+            },
+        ]
+    padding = {"left": left, "right": right, "top": 8.0, "bottom": 46.0}
+    return base(padding, width=width, height=200, data={"values": rows}, layer=layers)
+
+
+_LOOK: tuple[tuple[str, list[int]], ...] = ((OBSERVED, [1, 0]), (MUTED, [2, 2]), (EXPECTED, [6, 3]))

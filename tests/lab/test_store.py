@@ -1,0 +1,275 @@
+"""A run that is killed at any moment goes on where it stopped, and ends with the bytes of one that was not."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from make_people import people
+from polyculture.errors import FileError, OutputError, UsageError
+from polyculture.lab import run as running
+from polyculture.lab.data import prepare
+from polyculture.lab.plan import Plan
+from polyculture.lab.run import run
+from polyculture.lab.store import Store, locked
+
+PLAN = """
+blocks = [2, 3, 4]
+model_seeds = {seeds}
+partition_seeds = {seeds}
+chunk = 1
+[data]
+source = "people.csv"
+id = "person"
+groups = ["sex"]
+[[task]]
+name = "good"
+label = "good"
+[[task]]
+name = "large"
+label = "amount > 100"
+[[learner]]
+estimator = "sklearn.naive_bayes.GaussianNB"
+"""
+COMMAND = [sys.executable, "-m", "polyculture.cli", "lab", "sharing", "plan.toml", "--out", "out", "--quiet"]
+# Kills itself with SIGKILL while the bytes of the n-th file lie under their temporary name.
+MID_WRITE = """
+import os, signal, sys
+real, left = os.fsync, int(sys.argv.pop(1))
+def fsync(handle):
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    real(handle)
+os.fsync = fsync
+from polyculture.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def tree(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file, but of how long things took and of the lock."""
+    return {
+        str(path.relative_to(folder)): sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name not in {"timings.csv", ".lock"}
+    }
+
+
+def begin(folder: Path, seeds: int) -> Path:
+    folder.mkdir()
+    people().write_csv(folder / "people.csv")
+    (folder / "plan.toml").write_text(PLAN.format(seeds=seeds))
+    return folder
+
+
+def kill_at_random(folder: Path, draw: random.Random) -> bool:
+    """Start the run, kill it some time after it began to write; False if it was done before."""
+    before = len(list((folder / "out" / "store").glob("trials-*"))) if (folder / "out").exists() else 0
+    process = subprocess.Popen(COMMAND, cwd=folder)
+    while process.poll() is None and len(list((folder / "out" / "store").glob("trials-*"))) <= before:
+        time.sleep(0.002)
+    time.sleep(draw.random() * 0.06)
+    process.send_signal(signal.SIGKILL)
+    return process.wait() == -signal.SIGKILL
+
+
+def kills(tmp_path: Path, times: int, seeds: int) -> None:
+    whole = begin(tmp_path / "whole", seeds)
+    subprocess.run(COMMAND, cwd=whole, check=True)
+    broken = begin(tmp_path / "broken", seeds)
+    draw, killed = random.Random(times), 0
+    while killed < times:
+        if killed % 2:
+            written = str(draw.randint(1, 6))
+            words = [sys.executable, "-c", MID_WRITE, written, *COMMAND[3:]]
+            done = subprocess.run(words, cwd=broken, check=False).returncode == -signal.SIGKILL
+            if done:
+                left = list((broken / "out" / "store").glob(".polyculture-*.tmp"))
+                assert left or len(list((broken / "out" / "store").glob("trials-*"))) == 3 * seeds * seeds
+        else:
+            done = kill_at_random(broken, draw)
+        killed += done
+        if not done:
+            assert tree(broken / "out") == tree(whole / "out")
+            for path in (broken / "out" / "store").iterdir():
+                path.unlink()
+    subprocess.run(COMMAND, cwd=broken, check=True)
+    assert tree(broken / "out") == tree(whole / "out")
+    assert len(list((whole / "out" / "store").glob("trials-*"))) == 3 * seeds * seeds
+
+
+def test_three_kills_leave_the_same_bytes(tmp_path: Path) -> None:
+    kills(tmp_path, 3, seeds=4)
+
+
+@pytest.mark.full
+def test_twenty_kills_leave_the_same_bytes(tmp_path: Path) -> None:
+    kills(tmp_path, 20, seeds=8)
+
+
+def test_any_number_of_jobs_gives_the_same_bytes(plan: Callable[..., Plan], tmp_path: Path) -> None:
+    own = plan(learner=[{"estimator": "sklearn.linear_model.LogisticRegression"}])
+    run(own, tmp_path / "one")
+    run(own, tmp_path / "two", jobs=2)
+    assert tree(tmp_path / "one") == tree(tmp_path / "two")
+    assert (tmp_path / "two" / "timings.csv").read_text().startswith("chunk,trials,seconds\n0,5,")
+
+
+def test_a_store_of_another_plan_or_other_data_is_not_added_to(
+    plan: Callable[..., Plan], tmp_path: Path, table: Path
+) -> None:
+    run(plan(), tmp_path / "out")
+    with pytest.raises(UsageError, match="another plan: blocks"):
+        run(plan(blocks=[3]), tmp_path / "out")
+    people(seed=9).write_csv(table)
+    with pytest.raises(UsageError, match=r"other data: people\.csv"):
+        run(plan(), tmp_path / "out")
+
+
+def test_other_versions_are_not_mixed(plan: Callable[..., Plan], tmp_path: Path) -> None:
+    store = run(plan(), tmp_path / "out")
+    old = msgspec.structs.replace(store.manifest, versions={**store.manifest.versions, "scikit-learn": "0.1"})
+    (store.path / "manifest.json").write_bytes(msgspec.json.encode(old))
+    with pytest.raises(UsageError, match="other libraries: scikit-learn"):
+        run(plan(), tmp_path / "out")
+
+
+def chunk_of(store: Store) -> Path:
+    return store.chunks()[1]
+
+
+def test_a_damaged_store_is_named_and_mended(plan: Callable[..., Plan], tmp_path: Path) -> None:
+    store = run(plan(), tmp_path / "out")
+    whole = tree(tmp_path / "out")
+    chunk = chunk_of(store)
+    content = bytearray(chunk.read_bytes())
+    content[len(content) // 2] ^= 1
+    chunk.write_bytes(bytes(content))
+    with pytest.raises(FileError, match="is damaged") as caught:
+        run(plan(), tmp_path / "out")
+    assert "Delete it" in caught.value.hint
+    chunk.unlink()
+    with pytest.raises(FileError, match="lacks 1 of 3 chunks"):
+        list(store.outcomes())
+    run(plan(), tmp_path / "out")
+    assert tree(tmp_path / "out") == whole
+    (store.path / "manifest.json").write_text('{"schema": "polyculture/lab-store/1"')
+    with pytest.raises(FileError, match="damaged"):
+        run(plan(), tmp_path / "out")
+    with pytest.raises(FileError, match="no store"):
+        Store.open(tmp_path / "elsewhere")
+
+
+def test_a_folder_of_other_files_is_left_alone(plan: Callable[..., Plan], tmp_path: Path) -> None:
+    (tmp_path / "out" / "store").mkdir(parents=True)
+    (tmp_path / "out" / "store" / "mine.txt").write_text("mine")
+    with pytest.raises(OutputError, match="other files"):
+        run(plan(), tmp_path / "out")
+
+
+def test_two_runs_do_not_write_into_one_folder(plan: Callable[..., Plan], tmp_path: Path) -> None:
+    with locked(tmp_path / "out"), pytest.raises(OutputError, match="Another run"):
+        run(plan(), tmp_path / "out")
+    run(plan(), tmp_path / "out")
+
+
+def test_a_full_disk_is_said_and_what_is_there_stays(
+    plan: Callable[..., Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, calls = os.fsync, [0]
+
+    def full(handle: int) -> None:
+        calls[0] += 1
+        if calls[0] == 4:
+            raise OSError(28, "No space left on device")
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OutputError, match="no space left"):
+        run(plan(), tmp_path / "out")
+    store = tmp_path / "out" / "store"
+    assert len(list(store.glob("trials-*"))) == 1
+    assert not list(store.glob(".polyculture-*"))
+    monkeypatch.undo()
+    assert len(list(run(plan(), tmp_path / "out").outcomes())) == 12
+
+
+def test_progress_says_how_far_it_is(plan: Callable[..., Plan], tmp_path: Path) -> None:
+    said: list[str] = []
+    run(plan(), tmp_path / "out", progress=said.append)
+    assert said[:2] == ["Reading the data", "Trial 0 of 12"]
+    assert said[-1].startswith("Trial 12 of 12, about 0 s left")
+
+
+def test_an_interrupt_says_what_is_kept(
+    plan: Callable[..., Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(said: str) -> None:
+        if said.startswith("Trial 5 "):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt, match="5 of 12 trials are kept"):
+        run(plan(), tmp_path / "out", progress=interrupt)
+    assert len(Store.open(tmp_path / "out" / "store").chunks()) == 1
+
+
+@pytest.mark.parametrize(("changed", "message"), [({"backend": "locky"}, "'loky'"), ({"jobs": 0}, "1 or more")])
+def test_a_wrong_call_is_refused(
+    plan: Callable[..., Plan], tmp_path: Path, changed: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        run(plan(), tmp_path / "out", **changed)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_cluster_that_is_not_there_is_said(plan: Callable[..., Plan], tmp_path: Path) -> None:
+    if any(name in sys.modules for name in ("distributed", "dask")):
+        pytest.skip("Dask is installed here")
+    with pytest.raises(UsageError, match="cannot be used"):
+        run(plan(), tmp_path / "out", backend="dask")
+
+
+def test_a_backend_of_joblib_gets_the_chunks(
+    plan: Callable[..., Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cluster is one more backend: what is registered with joblib under its name gets all the work."""
+    from joblib import register_parallel_backend
+    from joblib._parallel_backends import SequentialBackend
+
+    monkeypatch.setattr(running, "BACKENDS", (*running.BACKENDS, "counted"))
+    begun: list[int] = []
+
+    class Counted(SequentialBackend):  # type: ignore[misc]
+        def configure(self, *words: Any, **more: Any) -> Any:
+            begun.append(1)
+            return super().configure(*words, **more)
+
+    register_parallel_backend("counted", Counted)
+    run(plan(), tmp_path / "counted", backend="counted")
+    run(plan(), tmp_path / "plain")
+    assert begun
+    assert tree(tmp_path / "counted") == tree(tmp_path / "plain")
+
+
+def test_the_store_says_what_it_was_made_of(plan: Callable[..., Plan], tmp_path: Path, table: Path) -> None:
+    store = run(plan(), tmp_path / "out")
+    assert store.manifest.data == {"people.csv": sha256(table.read_bytes()).hexdigest()}
+    assert {"polyculture", "python", "numpy", "scikit-learn"} <= set(store.manifest.versions)
+    ids, cell, cells = store.individuals()
+    data = prepare(plan())
+    assert ids == data.ids.tolist()
+    assert cell.tolist() == data.cell.tolist()
+    assert cells == (("f",), ("m",))

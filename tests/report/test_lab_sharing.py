@@ -1,0 +1,78 @@
+"""The page and the charts of an experiment: checked by what they draw, and by what data text may not do."""
+
+from __future__ import annotations
+
+import pytest
+from rich.console import Console
+from sample_lab import HOSTILE, effect, record, stat
+
+from polyculture.audit.statistic import undefined
+from polyculture.lab.records import ComponentRecord
+from polyculture.report.lab_charts import effects_chart, size_chart
+from polyculture.report.lab_sharing import html, print_sharing, repr_html
+
+
+def test_the_page_says_what_the_record_says() -> None:
+    page = html(record())
+    assert page.count("<h1>") == 1
+    for text in ("1.2 times as large", "amount &gt; 100", "800", "no systemic failure", "did not converge", "A note."):
+        assert text in page or text == "800"
+    assert page.count('role="img"') == 2 + 1  # both sizes of the effects, one curve
+    assert "http" not in page.replace("http-equiv", "").replace('xmlns="http://www.w3.org/2000/svg"', "").replace(
+        'xmlns:xlink="http://www.w3.org/1999/xlink"', ""
+    )
+
+
+def test_text_from_data_stays_text() -> None:
+    page = html(record(HOSTILE))
+    assert "<script>" not in page
+    assert "\x1b" not in page
+    assert "&lt;script&gt;" in page
+    assert "<script>" not in repr_html(record(headline=HOSTILE))
+
+
+def test_the_effects_are_drawn_with_their_intervals_and_undefined_ones_left_out() -> None:
+    chart = effects_chart(record().effects)
+    assert chart is not None
+    assert [(row["label"], row["value"], row["low"]) for row in chart.rows] == [
+        ("all learners", pytest.approx(0.2), pytest.approx(0.1)),
+        ("trees", pytest.approx(0.5), pytest.approx(0.4)),
+    ]
+    assert all(row["expected"] == 0.0 for row in chart.rows)
+    assert effects_chart([effect(undefined("none"))]) is None
+
+
+def test_curves_are_over_training_rows_within_the_axis() -> None:
+    results = [result for result in record().results if result.blocks is not None]
+    chart = size_chart(results, ("fixed", "disjoint"), (0.9, 1.65))
+    assert chart is not None
+    assert {(row["rows"], row["arm"], row["place"]) for row in chart.rows} == {
+        (400, "fixed", 0),
+        (400, "disjoint", 1),
+        (100, "fixed", 0),
+        (100, "disjoint", 1),
+    }
+    assert max(row["high"] for row in chart.rows) == 1.65
+
+
+def test_a_factorial_experiment_has_its_section() -> None:
+    components = (
+        ComponentRecord(component="rows", log_ratio=stat(0.3), ratio=stat(1.35), behind_first=undefined("itself")),
+        ComponentRecord(component="seed", log_ratio=stat(0.0), ratio=stat(1.0), behind_first=stat(0.3)),
+    )
+    page = html(record(components=components, components_sentence="Sharing training rows goes with most."))
+    assert 'id="components"' in page
+    assert "Sharing training rows goes with most." in page
+    assert 'id="components"' not in html(record())
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_the_terminal_shows_arms_and_effects(width: int) -> None:
+    console = Console(width=width, record=True, force_terminal=False)
+    with console.capture() as captured:
+        print_sharing(record(HOSTILE, components_sentence="Most: rows."), console)
+    text = captured.get()
+    assert "\x1b[31m" not in text
+    assert all(len(line) <= width for line in text.splitlines())
+    for part in ("fixed", "disjoint", "8.0 %", "A note.", "Most: rows."):
+        assert part in text
