@@ -10,6 +10,7 @@ import pytest
 import polyculture as pc
 from polyculture.errors import ColumnError, PolycultureError, UsageError, ValueInDataError
 from polyculture.outcomes import Mapping
+from polyculture.tally.by_columns import usable_columns
 
 COLUMNS: dict[str, list[Any]] = {
     "item": [1, 2, 3, 4],
@@ -67,6 +68,7 @@ def test_models_are_chosen_and_other_columns_that_fit_the_pattern_left_alone() -
     table = frame().with_columns(**{"cost:total": pl.Series([3.0, 4.0, 5.0, 6.0]), "site:name": pl.lit("x")})
     outcomes = pc.read(table, **GIVEN, models=["o*", "two"], by=["site:name"])
     assert outcomes.models == ("one", "two")
+    assert usable_columns(outcomes) == ("cost:total", "site:name")
     assert pc.read(table, **GIVEN, models="two", by=["site:name"]).models == ("two",)
 
 
