@@ -57,6 +57,7 @@ class MappingOptions(TypedDict, total=False):
     positive: str | None
     max_groups: int
     options: str | int | None
+    probabilities: str | None
 
 
 @dataclass(frozen=True)
@@ -256,14 +257,13 @@ def audit(
         Models of chance to fit beside independence: strata, equicorrelated, rasch, 2pl, factors-1 to factors-3,
         classes-2 to classes-9, permutation, both-margins. The whole ladder takes some seconds.
     kinds : mapping, path of a TOML file, or text, optional
-        Kinds of decision-makers with names or globs of their models, to be held against each other on the same
-        individuals: ``{"human": ["x", "y"], "model": "api_*"}``, or "human=x,y,model=api_*".
+        Kinds of decision-makers to compare: ``{"human": ["x", "y"], "model": "api_*"}``, or "human=x,y,model=api_*".
     map, encoding, progress
         As in `read`.
     **mapping
         What the columns mean, the fields of `Mapping`: id, label, models, by, snapshot, weight, count, cluster,
         long, model, value, outcomes, failure, failed_when, pending, no_answer, no_answer_values, min_judged,
-        positive, max_groups, options.
+        positive, max_groups, options, probabilities.
     command : str
         The call as the provenance shows it.
 

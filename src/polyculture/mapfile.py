@@ -38,6 +38,7 @@ MAPPING_KEYS: dict[str, tuple[type, ...]] = {
     "positive": (str,),
     "max_groups": (int,),
     "options": (str, int),
+    "probabilities": (str,),
 }
 _ELSEWHERE = (
     *("encoding", "noun", "seed", "census", "correction", "min_cell", "components"),

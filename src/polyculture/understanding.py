@@ -58,7 +58,7 @@ class Understanding:
             f"rows used: {self.used:,}",
             *(f"left out, {reason}: {count:,}" for reason, count in self.left_out.items()),
             f"models: {len(self.models):,} ({first_few(self.models, limit=10)})"
-            + (", every fitting column that is not named otherwise" if self.default_models else ""),
+            + (f", {self._default_words()}" if self.default_models else ""),
             *(f"empty cells of {name!r}: {count:,} ({self.empty_means})" for name, count in self.empty_cells.items()),
         ]
         for name, counted in list(self.answers.items())[:_SHOWN]:
@@ -82,6 +82,10 @@ class Understanding:
                 f"{100 * group.unknown:.1f} % unknown or declined"
             )
         return found
+
+    def _default_words(self) -> str:
+        pattern = self.roles.get("probabilities")
+        return "every fitting column that is not named otherwise" if pattern is None else "all with probabilities"
 
     def _use_of_index(self) -> str:
         used = self.index in self.roles.values() or self.index in self.models
@@ -110,7 +114,7 @@ def understand(outcomes: Outcomes) -> Understanding:
 
     survey, mapping = outcomes.survey, outcomes.mapping
     refuse_unsaid_value(outcomes)
-    roles = ("id", "model", "value", "snapshot", "weight", "count", "cluster", "options")
+    roles = ("id", "model", "value", "snapshot", "weight", "count", "cluster", "options", "probabilities")
     return Understanding(
         source=outcomes.source,
         rows=survey.rows,

@@ -1,12 +1,14 @@
-"""A Spark session for the tests of engines."""
+"""A Spark session, and one table in every engine, for the tests of engines."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 
@@ -29,3 +31,29 @@ def spark() -> Iterator[Any]:
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
+
+
+@pytest.fixture(params=["polars eager", "pandas", "duckdb", pytest.param("spark", marks=pytest.mark.spark)])
+def as_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[pl.DataFrame], Any]]:
+    if request.param == "polars eager":
+        yield lambda table: table
+    elif request.param == "pandas":
+        yield lambda table: table.to_pandas()
+    elif request.param == "duckdb":
+        duckdb = pytest.importorskip("duckdb")
+        with duckdb.connect() as connection:
+
+            def relation(table: pl.DataFrame) -> Any:
+                connection.register("held", table.to_arrow())
+                return connection.table("held")
+
+            yield relation
+    else:
+        session = request.getfixturevalue("spark")
+
+        def frame(table: pl.DataFrame) -> Any:
+            path = tmp_path / "held.parquet"
+            table.write_parquet(path)
+            return session.read.parquet(str(path))
+
+        yield frame

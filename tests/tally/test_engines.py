@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import narwhals as nw
@@ -55,32 +54,6 @@ def many_models_table() -> pl.DataFrame:
     failed = rng.random((ROWS, 30)) < rng.uniform(0.05, 0.6, 30)
     columns = {f"m{j}": failed[:, j].astype(np.int8) for j in range(30)}
     return pl.DataFrame({"id": range(ROWS), "group": rng.choice(["x", "y"], ROWS), **columns})
-
-
-@pytest.fixture(params=["polars eager", "pandas", "duckdb", pytest.param("spark", marks=pytest.mark.spark)])
-def as_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[pl.DataFrame], Any]]:
-    if request.param == "polars eager":
-        yield lambda table: table
-    elif request.param == "pandas":
-        yield lambda table: table.to_pandas()
-    elif request.param == "duckdb":
-        duckdb = pytest.importorskip("duckdb")
-        with duckdb.connect() as connection:
-
-            def relation(table: pl.DataFrame) -> Any:
-                connection.register("held", table.to_arrow())
-                return connection.table("held")
-
-            yield relation
-    else:
-        session = request.getfixturevalue("spark")
-
-        def frame(table: pl.DataFrame) -> Any:
-            path = tmp_path / "held.parquet"
-            table.write_parquet(path)
-            return session.read.parquet(str(path))
-
-        yield frame
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning", "ignore::ResourceWarning")

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from polyculture.stats._rows import Rows
     from polyculture.stats.intervals import Estimated
     from polyculture.stats.similarity import Answers, Cells, PairSimilarity
+    from polyculture.stats.similarity.capa import ProbabilityMoments
     from polyculture.stats.similarity.limits import Measure
     from polyculture.tally import Tally
 
@@ -135,11 +136,13 @@ def similarity(view: View) -> Similarity | None:
     cells = cells_of(rows) if exact is None else exact
     varied = rows if tally.exact or exact is None else _selected(rows)
     everyone = view.individuals(range(len(tally.cells)))
+    share = 1.0 if exact is not None else rows.n / max(everyone, 1)
     found = pair_similarity(
         cells,
         rows if exact is None else None,
-        answers=_answers(tally, cells, 1.0 if exact is not None else rows.n / max(everyone, 1)),
+        answers=_answers(tally, cells, share),
         two_options=tally.binary_labels if tally.answers is None else tally.answers.options == 2,
+        probabilities=_probabilities(tally, share),
     )
     judged, failed = cells.n, cells.both
     if merged.weighted:
@@ -202,6 +205,14 @@ def _answers(tally: Tally, cells: Cells, share: float) -> Answers | None:
     return Answers(joint_sums(wrong, wrong, patterns.weight), ones, ones, "two options")
 
 
+def _probabilities(tally: Tally, share: float) -> ProbabilityMoments | None:
+    """Return the moments of probabilities on the scale of the cells."""
+    from polyculture.stats.similarity.capa import ProbabilityMoments
+
+    tables = tally.probabilities
+    return None if tables is None else ProbabilityMoments(tables.pairs, tables.together).scaled(share)
+
+
 def pairs(similar: Similarity | None, settings: Settings) -> tuple[PairRecord, ...]:
     """Return the record of every pair, in the order of the models; none above 400 models."""
     from polyculture.stats.similarity.pairs import NOT_BOTH
@@ -248,13 +259,14 @@ def _statistics(  # noqa: PLR0917
     reasons = [in_words_of(reason, settings.noun) for reason in measure.reasons]
     none = [undefined(reason) for reason in reasons]
     method = f"{measure.method}, {SAMPLED}" if similar.pairs_sampled else measure.method
+    rests_on_failures = {"phi", "kappa"} if similar.pairs.of_all is not None else {"phi", "kappa", "capa"}
     found = []
     for value, low, high, reason, rough in zip(
         measure.value[upper].tolist(),
         measure.low[upper].tolist(),
         measure.high[upper].tolist(),
         measure.why[upper].tolist(),
-        (few & (name in {"phi", "kappa", "capa"})).tolist(),
+        (few & (name in rests_on_failures)).tolist(),
         strict=True,
     ):
         if value != value:  # noqa: PLR0124 (NaN)

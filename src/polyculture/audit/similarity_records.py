@@ -9,8 +9,8 @@ class PairRecord(Record, frozen=True, kw_only=True):
     """Two models on the individuals whom both judged.
 
     ``phi`` is the correlation of failures, ``kappa`` error consistency, ``capa`` chance-adjusted agreement
-    of answers (``capa_method`` says of what). ``baseline`` is the chance that two wrong answers are the
-    same, 1 / (options - 1); None where the answers are not known, and then ``baseline_reason`` says so.
+    of answers or probabilities (``capa_method`` says of what). ``baseline`` is the chance that two wrong answers
+    are the same, 1 / (options - 1); None where the answers are not known, and then ``baseline_reason`` says so.
     """
 
     models: tuple[str, str]

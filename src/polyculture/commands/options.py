@@ -78,6 +78,14 @@ class ColumnOptions:
         str | None,
         option(COLUMNS, "Column of how many answers each item offers, or one number for all; for likeness of answers."),
     ] = None
+    probabilities: Annotated[
+        str | None,
+        option(
+            COLUMNS,
+            "Pattern of the columns of the models' probabilities on each option, such as '{model}:{option}'; a model "
+            "without a column of its own answers with the most probable.",
+        ),
+    ] = None
     encoding: Annotated[str | None, option(OTHER, "Encoding of text files, such as latin-1; default UTF-8.")] = None
 
     def mapping(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from polyculture.outcomes.cells import Cell, cell_of
 from polyculture.outcomes.counting import count_true, fetch_rows
 from polyculture.outcomes.masks import WORD_BITS, Masks, masks_of_cells, masks_of_words
 from polyculture.outcomes.outcomes import Outcomes
+from polyculture.outcomes.probability_rows import option_count
 from polyculture.outcomes.survey import Survey
 
 __all__ = ["Individuals", "individuals_of", "long_cell"]
@@ -96,6 +97,8 @@ def _constants(outcomes: Outcomes, survey: Survey) -> dict[str, nw.Expr]:
         constants["__cluster"] = nw.col(mapping.cluster)
     if mapping.options_column is not None:
         constants["__options"] = nw.col(mapping.options_column).cast(nw.Int64)
+    if outcomes.probabilities is not None:
+        constants["__options"] = option_count(outcomes.probabilities)
     return constants
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from polyculture import expressions
 from polyculture.errors import UsageError
 from polyculture.failure import FailureRule, parse_rule
+from polyculture.outcomes.probabilities import check_pattern
 
 __all__ = ["Mapping"]
 
@@ -59,6 +60,10 @@ class Mapping:
     options : str or int, optional
         How many answers can be given: a number, or the column that holds each item's. Default: the number of
         different labels and answers. Two wrong answers are the same by a chance of 1 / (options - 1).
+    probabilities : str, optional
+        Pattern of the columns in which models give each option a probability, such as ``{model}:{option}``. A
+        missing one says that the item has no such option. A model without a column of its own answers with its
+        most probable option; of equal ones with the first in the order of their names (or numbers).
 
     Raises
     ------
@@ -87,6 +92,7 @@ class Mapping:
     positive: str | None = None
     max_groups: int = 1000
     options: str | int | None = None
+    probabilities: str | None = None
 
     def __post_init__(self) -> None:
         self._check_kinds()
@@ -100,6 +106,7 @@ class Mapping:
         self._check_long()
         self.rule()
         self._check_options()
+        self._check_probabilities()
 
     @property
     def options_column(self) -> str | None:
@@ -153,6 +160,24 @@ class Mapping:
             raise UsageError(
                 f"options are about answers that are compared with a label; the failure rule is {self.rule()}.",
                 hint="Name the label (--label COLUMN) of columns that hold answers, or drop --options.",
+            )
+
+    def _check_probabilities(self) -> None:
+        if self.probabilities is None:
+            return
+        check_pattern(self.probabilities)
+        if self.long:
+            raise UsageError(
+                "Columns of probabilities belong to wide tables: long and probabilities exclude each other.",
+                hint="Bring the table to a row an item, with a column for each model and option.",
+            )
+        if self.options is not None:
+            raise UsageError("options and probabilities both say which answers an item offers.", hint="Drop --options.")
+        if self.rule().kind != "misclassified":
+            raise UsageError(
+                f"probabilities are about options of which a label names the right one; the failure rule is "
+                f"{self.rule()}.",
+                hint="Name the label (--label COLUMN), or drop --probabilities.",
             )
 
     def _check_long(self) -> None:

@@ -19,6 +19,7 @@ from polyculture.outcomes.counting import fetch_rows
 from polyculture.outcomes.groups import Group, parse_group
 from polyculture.outcomes.mapping import Mapping
 from polyculture.outcomes.models import choose_columns, choose_names
+from polyculture.outcomes.probabilities import Probabilities, find_probabilities
 from polyculture.outcomes.survey import Survey, survey_of
 from polyculture.outcomes.thresholds import group_edges, top_thresholds
 
@@ -71,6 +72,7 @@ class Outcomes:
     nan_is_missing: bool = field(default=False, repr=False, compare=False)
     schema: dict[str, Any] = field(init=False, repr=False)
     groups: tuple[Group, ...] = field(init=False, repr=False)
+    probabilities: Probabilities | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         frame = _lazy(self.frame)
@@ -85,6 +87,7 @@ class Outcomes:
         set_field(self, "nan_is_missing", True)
         self._check_roles()
         set_field(self, "groups", tuple(parse_group(text, list(schema)) for text in self.mapping.by))
+        self._take_probabilities()
         self._check_kinds()
         self._check_expression()
         self._check_types()
@@ -120,6 +123,26 @@ class Outcomes:
                     hint="Name a column of text, numbers, truth values or dates.",
                 )
 
+    def _take_probabilities(self) -> None:
+        """Find the columns of probabilities, and answer by them for models that have no column of their own."""
+        set_field, pattern, wanted = object.__setattr__, self.mapping.probabilities, self.mapping.models
+        set_field(self, "probabilities", None)
+        if pattern is None:
+            return
+        found = find_probabilities(pattern, self.schema, self._taken(), wanted, str(self.mapping.label))
+        set_field(self, "probabilities", found)
+        answers = found.answers(self.schema)
+        if answers:
+            frame = self.frame.with_columns(**answers)
+            set_field(self, "frame", frame)
+            set_field(self, "schema", dict(frame.collect_schema()))
+        silent = [name for name in self.models if name not in found.columns]
+        if silent:
+            raise ColumnError(
+                f"The model {silent[0]!r} of {self.source} has no columns of probabilities named like {pattern!r}.",
+                hint="Leave it out with --models, or drop --probabilities.",
+            )
+
     def _check_expression(self) -> None:
         """Refuse a condition over columns that do not exist before anything is read."""
         if self.mapping.failed_when is None:
@@ -153,6 +176,8 @@ class Outcomes:
         """The names of the models; in a long table they are looked up once, sorted."""
         if not self.mapping.long:
             wanted, taken = self.mapping.models, self._taken()
+            if self.probabilities is not None:
+                wanted = tuple(self.probabilities.columns) if wanted is None else wanted
             entries = (wanted,) if isinstance(wanted, str) else wanted or ()
             if self.index is not None and self.index not in entries:
                 taken = (*taken, self.index)
@@ -217,6 +242,8 @@ class Outcomes:
         grouped = [name for group in self.groups for name in group.sources()]
         if self.mapping.failed_when is not None:
             grouped += columns_of(parse(self.mapping.failed_when))
+        if self.probabilities is not None:
+            grouped += self.probabilities.names
         return tuple(name for name in (*named, snapshot, *grouped) if name is not None)
 
 

@@ -16,6 +16,7 @@ from polyculture.errors import ColumnError, InputError, ValueInDataError, first_
 from polyculture.expressions import is_any
 from polyculture.failure import typed_value
 from polyculture.outcomes.counting import count_true, fetch_rows, first_rows
+from polyculture.outcomes.probability_rows import check_probabilities
 
 if TYPE_CHECKING:
     from polyculture.outcomes.groups import Group
@@ -67,6 +68,7 @@ def survey_of(outcomes: Outcomes, *, models: bool = True) -> Survey:
         raise InputError(f"{outcomes.source} holds no rows.", hint="Check the file, or the filter before it.")
     if models:
         _check_models(outcomes, row, rows)
+        check_probabilities(outcomes)
     _check_numbers(outcomes, row)
     _check_groups(outcomes)
     _check_ids(outcomes)

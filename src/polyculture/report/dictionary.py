@@ -99,7 +99,7 @@ _FIELDS: dict[str, tuple[str, str]] = {
     "phi": ("correlation of the two models' failures", "-1 to 1"),
     "kappa": ("error consistency: agreement of right and wrong beyond the two accuracies", "at most 1"),
     "capa": ("CAPA: agreement of answers beyond what the accuracies make likely", "at most 1"),
-    "capa_method": ("what CAPA is made of", _TEXT),
+    "capa_method": ("what CAPA is made of: failure flags, answers, or probabilities of options", _TEXT),
     "jaccard": ("failed by both / failed by either", _SHARE),
     "agree_when_both_wrong": ("same answers among those on whom both are wrong", _SHARE),
     "agree_when_either_wrong": ("same answers among those on whom either is wrong", _SHARE),

@@ -52,6 +52,11 @@ def add(left: Tally, right: Tally) -> Tally:
             "One of these Tallies has clusters or exact patterns and the other has none.",
             hint="Make both with the same mapping.",
         )
+    if (left.probabilities is None) != (right.probabilities is None):
+        raise TallyError(
+            "One of these Tallies has probabilities and the other has none.",
+            hint="Make both with the same --probabilities.",
+        )
     cells = in_order((*left.cells, *right.cells))
     clusters = tuple(sorted({*(left.cluster_names or ()), *(right.cluster_names or ())}))
     parts = [_moved(part, left.models, cells, clusters) for part in (left, right)]
@@ -60,12 +65,16 @@ def add(left: Tally, right: Tally) -> Tally:
     if left.tables is not None and right.tables is not None:
         raw = raw.lowest(max(left.raw.rows, right.raw.rows))
         tables = left.tables.add(right.tables, left, right, cells)
-    answers = None
+    answers = probabilities = None
+    order = [right.models.index(name) for name in left.models]
     if left.answers is not None and right.answers is not None:
-        answers = left.answers.add(right.answers, [right.models.index(name) for name in left.models])
+        answers = left.answers.add(right.answers, order)
+    if left.probabilities is not None and right.probabilities is not None:
+        probabilities = left.probabilities + right.probabilities.ordered(order)
     return replace(
         left,
         answers=answers,
+        probabilities=probabilities,
         cells=cells,
         cluster_names=clusters if left.clustered else None,
         raw=raw.merged(),
@@ -110,7 +119,7 @@ def _add_reasons(left: dict[str, dict[str, int]], right: dict[str, dict[str, int
 def same(left: Tally, right: Tally) -> bool:
     """Whether two Tallies say the same; weights to 1e-9, everything else exactly."""
     for entry in fields(Tally):
-        if entry.name in ("raw", "tables", "answers"):
+        if entry.name in ("raw", "tables", "answers", "probabilities"):
             continue
         if getattr(left, entry.name) != getattr(right, entry.name):
             return False
@@ -124,5 +133,10 @@ def same(left: Tally, right: Tally) -> bool:
     if (left.answers is None) != (right.answers is None):
         return False
     if left.answers is not None and right.answers is not None and not left.answers.same(right.answers):
+        return False
+    if (left.probabilities is None) != (right.probabilities is None):
+        return False
+    both = left.probabilities, right.probabilities
+    if both[0] is not None and both[1] is not None and not both[0].same(both[1]):
         return False
     return left.tables is None or right.tables is None or left.tables.same(right.tables)

@@ -25,10 +25,13 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 15  # rows turned into floats at a time
 _FEW_MODELS = 8  # so few pairs are compared faster by the engine than by numbering all values
 
-__all__ = ["MOST_VALUES", "AnswerTables", "answers_of"]
+__all__ = ["MOST_VALUES", "OF_PROBABILITIES", "AnswerTables", "answers_of"]
 
 MOST_VALUES = 1000
 """More different answers than this are open answers: two wrong ones are the same by no chance."""
+
+OF_PROBABILITIES = "those with a probability"
+"""Where the number of options comes from, if models give each item's options probabilities."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class AnswerTables:
     same_wrong_weight : (k, k) float64
         The same in weights.
     said : int, str or None
-        The number of options or the column of each item's, where the mapping says it.
+        The number of options, the column of each item's, or ``OF_PROBABILITIES``, where the mapping says it.
     chances : (4, k, k) float64, or empty
         Where items have their own number of options: sums over individuals whom both answered of
         weight / (options - 1) and of weight, and the same over those on whom both are wrong.
@@ -158,7 +161,7 @@ def answers_of(outcomes: Outcomes, *, binary_labels: bool) -> AnswerTables | Non
     ValueInDataError
         If there are more different answers than the number of options that was said.
     """
-    said = outcomes.mapping.options
+    said = outcomes.mapping.options if outcomes.probabilities is None else OF_PROBABILITIES
     if outcomes.rule.kind != "misclassified" or (binary_labels and said is None):
         return None
     wrong = wrong_answers_of(outcomes)

@@ -30,6 +30,7 @@ from polyculture.tally.large import (
     profile_rows,
     sample_of,
 )
+from polyculture.tally.probabilities import probabilities_of
 from polyculture.tally.tables import RawPatterns
 from polyculture.tally.tally import Tally
 
@@ -78,6 +79,7 @@ def build(outcomes: Outcomes) -> Tally:
         raw=raw.merged(),
         tables=tables,
         answers=answers_of(outcomes, binary_labels=people.label_class is not None),
+        probabilities=probabilities_of(outcomes),
         failure_rule=str(outcomes.rule),
         no_answer_policy=outcomes.mapping.no_answer,
         min_judged=outcomes.mapping.min_judged,

@@ -76,6 +76,7 @@ def usable_columns(outcomes: Outcomes) -> tuple[str, ...]:
     mapping = outcomes.mapping
     named = {getattr(mapping, role) for role in ("id", "label", "weight", "count", "cluster", "model", "value")}
     named |= {mapping.snapshot.partition("=")[0] if mapping.snapshot else None, *outcomes.models}
+    named |= set(() if outcomes.probabilities is None else outcomes.probabilities.names)
     fit = ("text", "numbers", "truth values")
     return tuple(name for name, dtype in outcomes.schema.items() if name not in named and kind_of(dtype) in fit)
 

@@ -14,7 +14,7 @@ from polyculture.outcomes.individuals import Individuals
 from polyculture.outcomes.masks import WORD_BITS
 from polyculture.tally.engines import PRIORITY
 
-__all__ = ["Grouped", "patterns_of"]
+__all__ = ["Grouped", "patterns_of", "rounded"]
 
 
 @dataclass(frozen=True)
@@ -90,15 +90,15 @@ def _unpacked(table: nw.DataFrame[Any], people: Individuals, models: int) -> Gro
         clusters=table["__cluster"].to_list() if people.cluster is not None else [],
         label_class=label,
         count=count,
-        weight=_rounded(table["__w"].to_numpy()) if weighted else count.astype(np.float64),
-        weight_squared=_rounded(table["__w2"].to_numpy()) if weighted else count.astype(np.float64),
+        weight=rounded(table["__w"].to_numpy()) if weighted else count.astype(np.float64),
+        weight_squared=rounded(table["__w2"].to_numpy()) if weighted else count.astype(np.float64),
         priority=table[PRIORITY].to_numpy().astype(np.int64)
         if PRIORITY in table.columns
         else np.zeros(rows, dtype=np.int64),
     )
 
 
-def _rounded(sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def rounded(sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Round float sums to 12 digits, since engines add in an order of their own."""
     size = np.abs(sums)
     scale = 10.0 ** (12 - np.ceil(np.log10(np.where(size > 0, size, 1.0))))

@@ -16,6 +16,7 @@ from polyculture.errors import TallyError
 from polyculture.files import atomic_write
 from polyculture.tally.answers import AnswerTables
 from polyculture.tally.counts import ExactTables
+from polyculture.tally.probabilities import ProbabilityTables
 from polyculture.tally.tables import RawPatterns
 from polyculture.tally.tally import Tally
 
@@ -23,7 +24,7 @@ __all__ = ["load", "save"]
 
 _FORMAT = "polyculture/tally/1"
 _HEADER = "tally.json"
-_TABLES = ("raw", "tables", "answers")
+_TABLES = ("raw", "tables", "answers", "probabilities")
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -38,6 +39,9 @@ def save(tally: Tally, path: Path) -> None:
         header["answer_values"] = tally.answers.values
         header["answer_options"] = tally.answers.said
         arrays |= {f"answers.{name}": array for name, array in tally.answers.arrays().items()}
+    if tally.probabilities is not None:
+        header["has_probabilities"] = True
+        arrays |= {f"probabilities.{name}": array for name, array in tally.probabilities.arrays().items()}
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
         _put(archive, _HEADER, json.dumps(header, sort_keys=True, ensure_ascii=False).encode())
@@ -73,6 +77,10 @@ def load(path: Path) -> Tally:
                 names = [e.name for e in fields(AnswerTables) if e.name not in {"values", "said"}]
                 arrays = {name: _get(archive, f"answers.{name}") for name in names}
                 answers = AnswerTables(values=None if values is None else tuple(values), said=said, **arrays)
+            probabilities = None
+            if header.pop("has_probabilities", False):
+                names = [entry.name for entry in fields(ProbabilityTables)]
+                probabilities = ProbabilityTables(**{name: _get(archive, f"probabilities.{name}") for name in names})
     except FileNotFoundError as problem:
         raise TallyError(
             f"There is no file {path}.", hint="Make it with polyculture tally SOURCE -o FILE."
@@ -84,7 +92,7 @@ def load(path: Path) -> Tally:
     for name in ("models", "groups", "cluster_names"):
         header[name] = None if header[name] is None else tuple(header[name])
     header["cells"] = tuple(tuple(cell) for cell in header["cells"])
-    return Tally(raw=raw, tables=tables, answers=answers, **header)
+    return Tally(raw=raw, tables=tables, answers=answers, probabilities=probabilities, **header)
 
 
 def _get(archive: zipfile.ZipFile, key: str) -> Any:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from polyculture.outcomes import Outcomes
     from polyculture.tally.answers import AnswerTables
     from polyculture.tally.counts import ExactTables
+    from polyculture.tally.probabilities import ProbabilityTables
 
 __all__ = ["Tally"]
 
@@ -51,6 +52,8 @@ class Tally:
         Exact tables where there are too many distinct patterns to keep; None where ``raw`` is everything.
     answers : AnswerTables or None
         Same wrong answers of pairs; None where there are no answers, or the patterns tell them.
+    probabilities : ProbabilityTables or None
+        Moments of the probabilities that models gave; None where there are none.
     """
 
     models: tuple[str, ...]
@@ -60,6 +63,7 @@ class Tally:
     failure_rule: str
     tables: ExactTables | None = None
     answers: AnswerTables | None = None
+    probabilities: ProbabilityTables | None = None
     no_answer_policy: str = "failed"
     min_judged: int = 2
     weighted: bool = False

@@ -10,11 +10,12 @@ import pytest
 
 from polyculture.stats._rows import make_rows
 from polyculture.stats.similarity import Answers, Cells, cells_from_tables, cells_of, pair_similarity
-from polyculture.stats.similarity.capa import capa_expected, capa_probabilities, probability_sums
+from polyculture.stats.similarity.capa import capa_expected, capa_probabilities
 from polyculture.stats.similarity.error_consistency import kappa, kappa_of
 from polyculture.stats.similarity.overlap import jaccard
 from polyculture.stats.similarity.pairs import CONSTANT, FLAGS, NEITHER, NOBODY, TWO
 from polyculture.stats.similarity.phi import phi
+from polyculture.tally.probabilities import tables_of_arrays
 
 ORACLES = json.loads((Path(__file__).parents[2] / "cases" / "similarity_oracles.json").read_text())
 MEASURES = ("phi", "kappa", "capa", "jaccard")
@@ -36,15 +37,20 @@ def random_failures(n=400, k=5, seed=0):
     return rng.random((n, k)) < 0.15 + 0.4 * (rng.random((n, 1)) < 0.3)
 
 
+def moments(given, right, options):
+    """Return the moments of (N, k, options) probabilities with the right option's place and the number of options."""
+    hit = np.take_along_axis(given, right[:, None, None], axis=2)[:, :, 0]
+    return tables_of_arrays(given, np.ones_like(hit), hit, 1 / (options - 1), np.ones(len(given))).pairs
+
+
 def test_table_5_of_the_paper():
     one, two = [[0.9, 0.1], [0.8, 0.2]], [[0.7, 0.3], [0.6, 0.4]]
     given = np.array([one, two]).transpose(1, 0, 2)
-    sums = probability_sums(given, np.array([0, 1]), np.array([2, 2]))
-    value, variance, observed, expected = capa_probabilities(sums)
-    assert value[0, 1] == pytest.approx(0.212121, abs=1e-6)
-    assert observed[0, 1] == pytest.approx(0.61)
-    assert expected[0, 1] == pytest.approx(0.505)
-    assert variance[0, 1] > 0
+    found = capa_probabilities(moments(given, np.array([0, 1]), np.array([2, 2])))
+    assert found.value[0, 1] == pytest.approx(0.212121, abs=1e-6)
+    assert found.observed[0, 1] == pytest.approx(0.61)
+    assert found.expected[0, 1] == pytest.approx(0.505)
+    assert found.variance[0, 1] > 0
     # Of the hard answers both models say the first option twice: right once, wrong once.
     assert kappa(cells_of(table([[0, 0], [1, 1]])))[0, 1] == 1.0
 
@@ -53,7 +59,7 @@ def test_the_other_chances_of_the_paper_are_around_the_same_observed_agreement()
     """Cohen and Scott take mean probabilities of the options for chance, CAPA those on the right one."""
     one, two = np.array([[0.9, 0.1], [0.8, 0.2]]), np.array([[0.7, 0.3], [0.6, 0.4]])
     given = np.stack([one, two], axis=1)
-    _, _, observed, _ = capa_probabilities(probability_sums(given, np.array([0, 1]), np.array([2, 2])))
+    observed = capa_probabilities(moments(given, np.array([0, 1]), np.array([2, 2]))).observed
     cohen = float(one.mean(axis=0) @ two.mean(axis=0))
     scott = float(((one.mean(axis=0) + two.mean(axis=0)) / 2) @ ((one.mean(axis=0) + two.mean(axis=0)) / 2))
     assert (cohen, scott) == (pytest.approx(0.605), pytest.approx(0.625))
@@ -109,7 +115,7 @@ def test_phi_is_the_correlation_and_kappa_is_cohens():
 def test_values_of_the_public_code():
     given = np.array(ORACLES["probabilities"]).transpose(1, 0, 2)
     truth, options = np.array(ORACLES["truth"]), np.array(ORACLES["options"])
-    soft = capa_probabilities(probability_sums(given, truth, options))[0]
+    soft = capa_probabilities(moments(given, truth, options)).value
     answers = given.argmax(axis=2)
     wrong = answers != truth[:, None]
     same = np.array([[(wrong[:, i] & (answers[:, i] == answers[:, j])).sum() for j in range(4)] for i in range(4)])

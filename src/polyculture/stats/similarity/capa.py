@@ -6,18 +6,24 @@ the expected agreement are averaged over pairs before the ratio. What answers ho
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from polyculture.stats._rows import Bools, Floats
+from polyculture.stats._rows import Floats
 from polyculture.stats.similarity.cells import Cells
 from polyculture.stats.similarity.error_consistency import kappa_of
 
-__all__ = ["ProbabilitySums", "capa_expected", "capa_labels", "capa_probabilities", "capa_variance", "probability_sums"]
-
-_BLOCK = 1 << 22  # numbers of one batch of (items, k, k)
+__all__ = [
+    "ProbabilityMoments",
+    "SoftAgreement",
+    "capa_expected",
+    "capa_labels",
+    "capa_probabilities",
+    "capa_variance",
+    "variance_of_all",
+]
 
 
 def capa_expected(first_right: Floats, second_right: Floats, chance: Floats | float) -> Floats:
@@ -83,89 +89,109 @@ def capa_variance(cells: Cells, same_wrong: Floats, chance: Floats | float) -> F
 
 
 @dataclass(frozen=True, eq=False)
-class ProbabilitySums:
-    """Sums over the items that both models answered with probabilities, each (k, k); they add up over parts.
+class ProbabilityMoments:
+    """Sums over individuals, or their weights, of the products of any two quantities; they add up over parts.
 
-    ``dot`` is the sum over options of p1 p2, ``right`` the row's model's probability on the right option.
+    Attributes
+    ----------
+    pairs : (k, k, 5, 5)
+        Over those whom both models answered with probabilities, of: 1; the sum over options of the product of both
+        probabilities; the first's and the second's probability on the right option; 1 / (options - 1).
+    together : (k + 3, k + 3)
+        Over those whom all models answered so, of: 1; that sum of products, added up over pairs; each model's
+        probability on the right option; 1 / (options - 1).
     """
 
-    items: Floats
-    dot: Floats
+    pairs: Floats
+    together: Floats
+
+    def scaled(self, share: float) -> ProbabilityMoments:
+        """Return the same of a share of the individuals."""
+        return ProbabilityMoments(self.pairs * share, self.together * share)
+
+
+@dataclass(frozen=True, eq=False)
+class SoftAgreement:
+    """Probabilistic CAPA of all pairs, each (k, k).
+
+    ``right`` is the row's model's mean probability on the right option, ``items`` the weight of the individuals whom
+    both answered with probabilities. ``variance`` is that of one individual's influence: divide it by their number.
+    """
+
+    value: Floats
+    observed: Floats
+    expected: Floats
+    variance: Floats
     right: Floats
-    dot_squared: Floats
-    dot_right: Floats
-    right_squared: Floats
-    right_right: Floats
-    chance: Floats
-
-    def __add__(self, other: ProbabilitySums) -> ProbabilitySums:
-        return ProbabilitySums(*(getattr(self, n) + getattr(other, n) for n in self.__dataclass_fields__))
+    items: Floats
 
 
-def probability_sums(probabilities: Floats, right: NDArray[np.int64], options: NDArray[np.int64]) -> ProbabilitySums:
-    """Sum what probabilistic CAPA is made of.
+def capa_probabilities(moments: Floats) -> SoftAgreement:
+    """Return probabilistic CAPA (Goel and others, arXiv 2502.04313, section 3) and its variance by the delta method.
 
     Parameters
     ----------
-    probabilities : (N, k, O) float
-        Probability of each model on each option; NaN where a model gave none, 0 beyond an item's options.
-    right : (N,) int
-        Index of the right option.
-    options : (N,) int
-        Number of options of each item, 2 or more.
-
-    Returns
-    -------
-    ProbabilitySums
-        Of all pairs at once, in batches.
-    """
-    items, k, _ = probabilities.shape
-    total = ProbabilitySums(*(np.zeros((k, k)) for _ in range(8)))
-    step = max(1, _BLOCK // max(k * k, 1))
-    for start in range(0, items, step):
-        part = slice(start, start + step)
-        given = probabilities[part]
-        known: Bools = np.asarray(~np.isnan(given).any(axis=2))
-        p = np.where(known[:, :, None], given, 0.0)
-        dot = np.matmul(p, p.transpose(0, 2, 1))
-        hit = np.take_along_axis(p, right[part, None, None], axis=2)[:, :, 0]
-        seen = known.astype(np.float64)
-        chance: Floats = np.asarray(seen / (options[part, None] - 1.0))
-        total = total + ProbabilitySums(
-            items=seen.T @ seen,
-            dot=dot.sum(axis=0),
-            right=hit.T @ seen,
-            dot_squared=np.einsum("nij,nij->ij", dot, dot),
-            dot_right=np.einsum("nij,ni->ij", dot, hit),
-            right_squared=(hit**2).T @ seen,
-            right_right=hit.T @ hit,
-            chance=chance.T @ seen,
-        )
-    return total
-
-
-def capa_probabilities(sums: ProbabilitySums) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return probabilistic CAPA, its sampling variance, and observed and expected agreement, each (k, k).
+    moments : (k, k, 5, 5)
+        The pairs of `ProbabilityMoments`.
 
     Examples
     --------
-    >>> one, two = [[.9, .1], [.8, .2]], [[.7, .3], [.6, .4]]
-    >>> given = np.array([one, two]).transpose(1, 0, 2)
-    >>> value, _, observed, expected = capa_probabilities(probability_sums(given, np.array([0, 1]), np.array([2, 2])))
-    >>> round(float(observed[0, 1]), 3), round(float(expected[0, 1]), 3), round(float(value[0, 1]), 6)
-    (0.61, 0.505, 0.212121)
+    Table 5 of the paper: two items of two options, in the order above.
+
+    >>> items = np.array([[1, .9 * .7 + .1 * .3, .9, .7, 1], [1, .8 * .6 + .2 * .4, .2, .4, 1]])
+    >>> found = capa_probabilities(np.broadcast_to(items.T @ items, (2, 2, 5, 5)))
+    >>> [round(float(x[0, 1]), 6) for x in (found.observed, found.expected, found.value)]
+    [0.61, 0.505, 0.212121]
     """
-    n = np.where(sums.items > 0, sums.items, np.nan)
-    observed, a = sums.dot / n, sums.right / n
-    b, chance = a.T, sums.chance / n
+    items = moments[..., 0, 0]
+    scaled = moments / np.where(items > 0, items, np.nan)[..., None, None]
+    means = scaled[..., 0, :]
+    observed, a, b, chance = (means[..., place] for place in range(1, 5))
     expected = capa_expected(a, b, chance)
-    value = kappa_of(observed, expected)
-    # Moments about the mean of dot (d), and of the right probabilities of the two models (x, y).
-    dd, xx = sums.dot_squared / n - observed**2, sums.right_squared / n - a**2
-    dx, xy = sums.dot_right / n - observed * a, sums.right_right / n - a * b
+    covariance = scaled - means[..., :, None] * means[..., None, :]
     with np.errstate(divide="ignore", invalid="ignore"):
-        room = 1 - expected
-        u, slope = 1 / room, -(1 - observed) / room**2
-        v, w = slope * (b - (1 - b) * chance), slope * (a - (1 - a) * chance)
-        variance = u * u * dd + v * v * xx + w * w * xx.T + 2 * (u * v * dx + u * w * dx.T + v * w * xy)
-    return value, np.asarray(np.maximum(variance, 0.0) / n), observed, expected
+        by_observed, by_expected = 1 / (1 - expected), -(1 - observed) / (1 - expected) ** 2
+        slopes = (
+            np.zeros_like(a),
+            by_observed,
+            by_expected * (b - (1 - b) * chance),
+            by_expected * (a - (1 - a) * chance),
+            by_expected * (1 - a) * (1 - b),
+        )
+        gradient = np.stack(slopes, axis=-1)
+        variance = np.einsum("...a,...ab,...b->...", gradient, covariance, gradient)
+    return SoftAgreement(kappa_of(observed, expected), observed, expected, np.maximum(variance, 0.0), a, items)
+
+
+def variance_of_all(together: Floats) -> tuple[float, float]:
+    """Return how much one individual's influence on CAPA of all models varies, and the weight of the individuals.
+
+    Parameters
+    ----------
+    together : (k + 3, k + 3)
+        As in `ProbabilityMoments`.
+
+    Notes
+    -----
+    Observed agreement is the mean over pairs, and so is the expected one; both are functions of the means.
+    """
+    k, items = len(together) - 3, float(together[0, 0])
+    if items <= 0:
+        return math.nan, 0.0
+    scaled = together / items
+    means = scaled[0]
+    pairs = k * (k - 1) / 2
+    a, chance = means[2:-1], means[-1]
+    one, other = np.triu_indices(k, 1)
+    expected = float(capa_expected(a[one], a[other], chance).mean())
+    if expected >= 1.0 - 1e-14:
+        return math.nan, items
+    by_expected = -(1 - means[1] / pairs) / (1 - expected) ** 2
+    by_mate = a - (1 - a) * chance  # what a pair's expectation gains from one model, by the other's mean
+    gradient = np.r_[
+        0.0,
+        1 / pairs / (1 - expected),
+        by_expected * (by_mate.sum() - by_mate) / pairs,
+        by_expected * float(np.mean((1 - a[one]) * (1 - a[other]))),
+    ]
+    return max(float(gradient @ (scaled - np.outer(means, means)) @ gradient), 0.0), items

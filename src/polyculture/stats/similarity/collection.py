@@ -35,6 +35,7 @@ _BLOCK_CELLS = 1 << 22
 _WIDEST = 600.0  # on a log scale: beyond, limits are those of the range anyway
 TOO_FEW_VARY = "fewer than two models fail some individuals but not all"
 NOTHING_IN_COMMON = "some two models judged nobody in common"
+FEW_OF_ALL = "fewer than 30 individuals were answered by all models with probabilities"
 NO_VARIATION = "the number of failing models does not vary"
 NO_PAIR = "no two models judged the same individuals and failed some of them but not all"
 
@@ -283,7 +284,8 @@ def capa_of_all(rows: Rows, similarity: PairSimilarity, share: float = 1.0) -> E
     -----
     The interval is that of the same ratio for agreement of failures, which the patterns show for every
     individual, times the mean ratio of the standard errors of CAPA to those of error consistency over
-    pairs: the answers of an individual are not kept.
+    pairs: the answers of an individual are not kept. That of probabilities is by the delta method over those whom all
+    models answered.
     """
     chosen = np.triu(~np.isnan(similarity.observed) & ~np.isnan(similarity.expected), 1)
     if not chosen.any():
@@ -292,16 +294,20 @@ def capa_of_all(rows: Rows, similarity: PairSimilarity, share: float = 1.0) -> E
     if expected >= 1.0 - 1e-14:
         return undefined("all models are always right: agreement by chance alone is complete")
     value = difference(float(similarity.observed[chosen].mean()), expected) / (1 - expected)
-    spread = _agreement_spread(rows, similarity.cells, chosen, share)
-    ratio = _standard_errors(similarity, chosen)
     if rows.clusters is not None and rows.clusters < FEWEST_CLUSTERS:
         return Estimated(value, reason=few_clusters(rows.clusters))
+    f, g = similarity.wrong[chosen], similarity.wrong.T[chosen]
+    if similarity.of_all is not None:
+        if similarity.of_all.items < FEWEST_FREEDOM or not math.isfinite(similarity.of_all.variance):
+            return Estimated(value, reason=FEW_OF_ALL)
+        lowest = float(_lowest(f, g, similarity.expected[chosen], two_options=False).mean())
+        return _ranged(value, lowest, _Spread(similarity.of_all.variance, similarity.of_all.items - 1), rows)
+    spread = _agreement_spread(rows, similarity.cells, chosen, share)
+    ratio = _standard_errors(similarity, chosen)
     if ratio is None:
         return Estimated(value, reason="no pair has an interval of its own")
     exact = similarity.capa_method.endswith("two options")
     note = "" if exact else ", with the standard errors of pairs for the answers"
-    p = similarity.cells.shares()
-    f, g = (p.both + p.first)[chosen], (p.both + p.second)[chosen]
     lowest = float(_lowest(f, g, similarity.expected[chosen], two_options=exact).mean())
     return _ranged(value, lowest, replace(spread, variance=spread.variance * (1.0 if exact else ratio**2)), rows, note)
 

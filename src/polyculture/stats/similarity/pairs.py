@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -9,10 +10,12 @@ import numpy as np
 
 from polyculture.stats._rows import Bools, Floats, Rows
 from polyculture.stats.similarity.capa import (
-    ProbabilitySums,
+    ProbabilityMoments,
+    SoftAgreement,
     capa_labels,
     capa_probabilities,
     capa_variance,
+    variance_of_all,
 )
 from polyculture.stats.similarity.cells import Cells
 from polyculture.stats.similarity.design import effective_sizes
@@ -32,10 +35,15 @@ __all__ = ["Answers", "PairSimilarity", "pair_similarity"]
 
 NOBODY = "no individual was judged by both"
 CONSTANT = "a model fails nobody, or everybody, of those whom both judged"
+NO_PROBABILITIES = "no individual was answered by both with probabilities"
+SURE = "a model gives the right option all probability, or none, on everybody whom both answered"
 NEITHER = "neither fails anybody whom both judged"
 NOT_BOTH = "both are never wrong on the same individual"
 FLAGS = "needs the answers, not only who was failed"
 TWO = "with two options two wrong answers are always the same"
+FEW_ANSWERED = "fewer than 30 individuals whom both answered with probabilities: no interval"
+FEWEST_ANSWERED = 30
+_ROUNDING = 1e-12
 FEW_CLUSTERS = "fewer than 10 clusters hold individuals whom both judged: descriptive only"
 
 
@@ -61,12 +69,21 @@ class Answers:
     words: str
 
 
+@dataclass(frozen=True)
+class AllProbabilities:
+    """The sampling variance of CAPA of all models, NaN where unknown, and the effective number of whom all answered."""
+
+    variance: float
+    items: float
+
+
 @dataclass(frozen=True, eq=False)
 class PairSimilarity:
     """All measures of all pairs, and what collections of models are measured by.
 
     ``observed`` and ``expected`` are the agreements that CAPA is made of; ``baseline`` is the chance that two
-    wrong answers are the same, NaN where it is not known.
+    wrong answers are the same, NaN where it is not known; ``wrong`` is the row's model's failure rate as CAPA has it:
+    1 less the mean probability on the right option where it is of probabilities. ``of_all`` is there where it is so.
     """
 
     phi: Measure
@@ -78,9 +95,11 @@ class PairSimilarity:
     baseline: Floats
     observed: Floats
     expected: Floats
+    wrong: Floats
     capa_method: str
     cells: Cells
     size: Floats
+    of_all: AllProbabilities | None = None
 
 
 def pair_similarity(
@@ -89,7 +108,7 @@ def pair_similarity(
     *,
     answers: Answers | None = None,
     two_options: bool = False,
-    probabilities: ProbabilitySums | None = None,
+    probabilities: ProbabilityMoments | None = None,
 ) -> PairSimilarity:
     """Measure every pair of models.
 
@@ -104,7 +123,7 @@ def pair_similarity(
     two_options : bool
         Whether there are two options: failure flags then tell the answers, unless ``answers`` are given too
         (a model may have given none).
-    probabilities : ProbabilitySums, optional
+    probabilities : ProbabilityMoments, optional
         For probabilistic CAPA, which then takes the place of the other.
 
     Returns
@@ -124,23 +143,28 @@ def pair_similarity(
     first, second = cells.both + cells.first, cells.both + cells.second
     constant = (first <= 0) | (first >= cells.n) | (second <= 0) | (second >= cells.n)
     either = union(cells)
-    capa, observed, expected, capa_method = _capa(cells, kappa_size, answers, probabilities, nobody, constant)
+    if probabilities is None:
+        agreement = _capa(cells, kappa_size, answers, nobody, constant)
+    else:
+        agreement = _soft_capa(cells, kappa_size, probabilities)
     jaccard_value = jaccard(cells)
     overlap = _share(jaccard_value, jaccard_size, share_of(either, cells.n), (nobody, NOBODY), (either <= 0, NEITHER))
     same_both, same_either = _agreement(cells, answers, kappa_size, nobody, two_options=two_options)
     return PairSimilarity(
         phi=_correlation(phi, phi_influence, cells, phi_size, (nobody, NOBODY), (constant, CONSTANT)),
         kappa=_correlation(kappa, kappa_influence, cells, kappa_size, (nobody, NOBODY), (constant, CONSTANT)),
-        capa=_without_clusters(capa, few),
+        capa=_without_clusters(agreement.capa, few),
         jaccard=overlap,
         agree_when_both_wrong=same_both,
         agree_when_either_wrong=same_either,
         baseline=np.full(few.shape, np.nan) if answers is None else answers.chance_both_wrong,
-        observed=observed,
-        expected=expected,
-        capa_method=capa_method,
+        observed=agreement.observed,
+        expected=agreement.expected,
+        wrong=agreement.wrong,
+        capa_method=agreement.method,
         cells=cells,
         size=kappa_size,
+        of_all=agreement.of_all,
     )
 
 
@@ -203,20 +227,51 @@ def _agreement(
     )
 
 
-def _capa(  # noqa: PLR0917
-    cells: Cells,
-    size: Floats,
-    answers: Answers | None,
-    probabilities: ProbabilitySums | None,
-    nobody: Bools,
-    constant: Bools,
-) -> tuple[Measure, Floats, Floats, str]:
-    if probabilities is not None:
-        value, variance, observed, expected = capa_probabilities(probabilities)
-        why, reasons = undefined_where((probabilities.items <= 0, NOBODY), (np.isnan(value), CONSTANT))
+@dataclass(frozen=True, eq=False)
+class _Agreement:
+    """CAPA, what it is made of, and of what, in words."""
+
+    capa: Measure
+    observed: Floats
+    expected: Floats
+    wrong: Floats
+    method: str
+    of_all: AllProbabilities | None = None
+
+
+def _soft_capa(cells: Cells, size: Floats, moments: ProbabilityMoments) -> _Agreement:
+    """Return CAPA of probabilities; ``size`` is the effective number of individuals of the cells."""
+    found = capa_probabilities(moments.pairs)
+    sure = (found.right <= 0) | (found.right >= 1 - _ROUNDING)
+    why, reasons = undefined_where((found.items <= 0, NO_PROBABILITIES), (sure | sure.T, SURE))
+    value = np.where(why > 0, np.nan, found.value)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        answered = size * (found.items / cells.n)
+        variance = found.variance / answered
         low, high = fisher_limits(value, value, variance)
-        method = FISHER.removesuffix(", 1/2 added per cell")
-        return Measure(value, low, high, method, why, reasons), observed, expected, "probabilities"
+    enough = answered >= FEWEST_ANSWERED
+    known = enough & (why == 0)
+    of_all = _of_all(moments.together, found, variance, answered, known)
+    why = np.where((why == 0) & (answered < FEWEST_ANSWERED), len(reasons), why)
+    low, high = np.where(enough, low, np.nan), np.where(enough, high, np.nan)
+    method = FISHER.removesuffix(", 1/2 added per cell")
+    capa = Measure(value, low, high, method, why, (*reasons, FEW_ANSWERED))
+    return _Agreement(capa, found.observed, found.expected, 1 - found.right, "probabilities", of_all)
+
+
+def _of_all(
+    together: Floats, found: SoftAgreement, variance: Floats, answered: Floats, known: Bools
+) -> AllProbabilities:
+    """Return how CAPA of all models varies: as much less than one individual's influence as CAPA of pairs does."""
+    single, items = variance_of_all(together)
+    known = known & ~np.eye(len(known), dtype=np.bool_)
+    if not known.any():
+        return AllProbabilities(math.nan, 0.0)
+    less = float(variance[known].mean() / found.variance[known].mean()) if found.variance[known].any() else math.nan
+    return AllProbabilities(single * less, items / float(found.items[known].mean()) * float(answered[known].mean()))
+
+
+def _capa(cells: Cells, size: Floats, answers: Answers | None, nobody: Bools, constant: Bools) -> _Agreement:
     same = np.zeros_like(cells.n) if answers is None else answers.same_wrong
     chance = np.zeros_like(cells.n) if answers is None else answers.chance
     value, observed, expected = capa_labels(cells, same, chance)
@@ -231,4 +286,5 @@ def _capa(  # noqa: PLR0917
     centre, _, _ = capa_labels(smoothed, alike, chance)
     low, high = fisher_limits(value, centre, capa_variance(smoothed, alike, chance))
     words = "exact match of failure flags" if answers is None else f"answers, {answers.words}"
-    return Measure(value, low, high, FISHER, why, reasons), observed, expected, words
+    wrong = share_of(cells.both + cells.first, cells.n)
+    return _Agreement(Measure(value, low, high, FISHER, why, reasons), observed, expected, wrong, words)

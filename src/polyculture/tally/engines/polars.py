@@ -14,7 +14,7 @@ import polars as pl
 
 from polyculture.tally.engines import PRIORITY, PRIORITY_RANGE
 
-__all__ = ["OnePass", "pairs", "pairs_and_sample", "same_answers", "with_priority"]
+__all__ = ["OnePass", "over_batches", "pairs", "pairs_and_sample", "same_answers", "with_priority"]
 
 _SEED = 20_230_712
 _BATCH = 1 << 18
@@ -45,7 +45,7 @@ def pairs(frame: nw.LazyFrame[Any], bits: Sequence[str]) -> npt.NDArray[np.int64
     """Count rows on which both of two columns are 1: batches are packed to bits, then anded and counted."""
     native: pl.LazyFrame = nw.to_native(frame.select(*bits))
     total = np.zeros((len(bits), len(bits)), dtype=np.int64)
-    for counted in _over_batches(native, _count_pairs):
+    for counted in over_batches(native, _count_pairs):
         total += counted
     return _symmetric(total)
 
@@ -75,7 +75,7 @@ def pairs_and_sample(
         fine = all(_is_complete_indicator(series) for series in columns.iter_columns())
         return fine, _count_pairs(columns) if fine else None, batch.filter(pl.col(PRIORITY) <= limit)
 
-    for complete, counted, chosen in _over_batches(wanted, read):
+    for complete, counted, chosen in over_batches(wanted, read):
         if not complete or counted is None:
             return OnePass(complete=False, pairs=total, sample=wanted)
         total += counted
@@ -96,7 +96,7 @@ def same_answers(
         numbers = batch["__n"].cast(pl.Float64).to_numpy()
         return _same(codes, numbers), _same(codes, batch["__w"].to_numpy()) if weighted else None
 
-    for counted, weighed in _over_batches(native, count):
+    for counted, weighed in over_batches(native, count):
         counts += np.rint(counted).astype(np.int64)
         if weighed is not None:
             weights += weighed
@@ -140,7 +140,7 @@ def _symmetric(total: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return upper + np.triu(total, 1).T
 
 
-def _over_batches(frame: pl.LazyFrame, work: Callable[[pl.DataFrame], _Result]) -> Iterator[_Result]:
+def over_batches(frame: pl.LazyFrame, work: Callable[[pl.DataFrame], _Result]) -> Iterator[_Result]:
     """Do some work on every batch, in order, on a few threads."""
     batches = frame.collect_batches(chunk_size=_BATCH, engine="streaming")
     with ThreadPoolExecutor(_THREADS) as pool:
