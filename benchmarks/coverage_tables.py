@@ -47,7 +47,7 @@ are, and what this study changed in them, stands in [statistics.md](statistics.m
   machine of two cores.
 - {replicates} replicates of SF, E, excess and log H (the fewer, the larger N x k), and fewer of group differences,
   group homogenization and the spread: the CSV has the number of each. With 1,000 replicates the standard error at 95 %
-  is 0.7 points, with 600 it is 0.9, with 200 it is 1.5, with 60 it is 2.8.
+  is 0.7 points, with 400 it is 1.1, with 250 it is 1.4, with 100 it is 2.2, with 60 it is 2.8.
 - Laws: *independent* failures (with clusters: each model has its own cluster effects); *homogenized*: one normal
   factor with .3 of the latent variance (with clusters: a third of it shared by the cluster), and a last group whose
   failures are shifted by .3. Clusters are of unequal size (1 : 4) and reach over the groups, whose shares are .5, .3
