@@ -322,12 +322,14 @@ def audit(
 def _with_suspect_keys(record: AuditRecord, known: Outcomes | None, counted: Tally, *, census: bool) -> AuditRecord:
     from msgspec.structs import replace as with_fields
 
+    from polyculture.audit.nouns import told
     from polyculture.audit.suspect_keys import suspect_keys
 
     if known is None:
         raise UsageError("A Tally holds no rows, so it cannot list suspect keys.", hint="Audit the outcomes.")
     with collecting(getattr(known, "table", None)):
-        return with_fields(record, suspect_keys=suspect_keys(known, counted, census=census))
+        found = suspect_keys(known, counted, census=census)
+    return with_fields(record, suspect_keys=told(found, record.noun))
 
 
 def understand(outcomes: Outcomes | Tally) -> Understanding:

@@ -8,6 +8,7 @@ import numpy as np
 
 from polyculture.audit.proportion import from_estimated
 from polyculture.audit.similarity_records import AgreementRecord
+from polyculture.audit.words import number_of
 from polyculture.errors import ColumnError
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from polyculture.stats.similarity.alpha import Level
 
 
-def agreement(outcomes: Outcomes, level: Level) -> AgreementRecord:
+def agreement(outcomes: Outcomes, level: Level, *, noun: str = "items") -> AgreementRecord:
     """Measure how much judges agree, where no answer is known to be right.
 
     Parameters
@@ -25,6 +26,8 @@ def agreement(outcomes: Outcomes, level: Level) -> AgreementRecord:
         Ratings: a row an item, or an item and a judge.
     level : {"nominal", "ordinal", "interval"}
         What a difference between two ratings is: any, of ranks, or of sizes.
+    noun : str
+        What is rated, in the plural.
 
     Raises
     ------
@@ -52,16 +55,16 @@ def agreement(outcomes: Outcomes, level: Level) -> AgreementRecord:
         values=tuple(str(value) for value in ratings.values),
         level=level,
         alpha=alpha,
-        sentence=_sentence(len(outcomes.models), alpha, level, twice),
+        sentence=_sentence(len(outcomes.models), alpha, level, number_of(twice, noun)),
     )
 
 
-def _sentence(judges: int, alpha: Statistic, level: str, twice: int) -> str:
+def _sentence(judges: int, alpha: Statistic, level: str, rated: str) -> str:
     if alpha.value is None:
         return f"Krippendorff's alpha of these {judges} judges is undefined: {alpha.reason}."
     ends = "" if alpha.low is None or alpha.high is None else f" ({alpha.low:.2f} to {alpha.high:.2f})"
     return (
-        f"Krippendorff's alpha of these {judges} judges is {alpha.value:.2f}{ends} on {twice:,} items that two or more "
+        f"Krippendorff's alpha of these {judges} judges is {alpha.value:.2f}{ends} on {rated} that two or more "
         f"rated ({level} ratings; 1 is full agreement, 0 what chance gives). Without gold labels nothing says how many "
         "independent votes they are worth."
     )

@@ -12,6 +12,7 @@ from msgspec import UNSET
 from polyculture.audit.records import AuditRecord, Outcome, Statistic
 from polyculture.audit.words import (
     all_models,
+    capital,
     count,
     decimals_for,
     decimals_of,
@@ -35,6 +36,7 @@ from polyculture.report.texts import shorten, shown
 
 __all__ = [
     "all_models",
+    "capital",
     "by_words",
     "count",
     "decimals_for",
