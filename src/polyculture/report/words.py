@@ -36,8 +36,8 @@ from polyculture.report.texts import shorten, shown
 
 __all__ = [
     "all_models",
-    "capital",
     "by_words",
+    "capital",
     "count",
     "decimals_for",
     "decimals_of",
