@@ -119,7 +119,7 @@ def panel(
             progress("Counting ratings")
         with collecting(getattr(known, "table", None)):
             return Panel(agreement(known, level, noun=noun or "items"), noun or "items")
-    called: str = noun or getattr(known, "noun", "individuals")
+    called = noun or str(getattr(known, "noun", "individuals"))
     counted = known if isinstance(known, Tally) else tally(known, progress=progress)
     return Panel(_with_gold(counted, census=census, noun=called), called)
 
