@@ -14,6 +14,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from polyculture._version import __version__
+from polyculture.asked import check_asked
 from polyculture.errors import UsageError, nearest
 from polyculture.outcomes import Mapping, Outcomes
 from polyculture.results import Audit, Kind, collecting, native_kind
@@ -281,9 +282,7 @@ def audit(
     from polyculture.readers.components import read_components
     from polyculture.tally import Tally
 
-    for name, value, least in (("min_cell", min_cell, 1), ("seed", seed, 0)):
-        if value < least:
-            raise UsageError(f"{name}={value} is too small.", hint=f"Give {least} or more.")
+    null_models = check_asked(min_cell=min_cell, seed=seed, noun=noun, nulls=nulls)
     table = None if components is None else read_components(components)
     chosen = kinds_of(kinds)
     known: Outcomes | None = None
@@ -310,7 +309,7 @@ def audit(
         census=census,
         correction=correction,
         noun=noun or (known.noun if known is not None else "individuals"),
-        null_models=(nulls,) if isinstance(nulls, str) else tuple(nulls),
+        null_models=null_models,
         component_table=table,
         kinds=chosen,
     )
@@ -328,8 +327,7 @@ def _with_suspect_keys(record: AuditRecord, known: Outcomes | None, counted: Tal
     if known is None:
         raise UsageError("A Tally holds no rows, so it cannot list suspect keys.", hint="Audit the outcomes.")
     with collecting(getattr(known, "table", None)):
-        found = suspect_keys(known, counted, census=census)
-    return with_fields(record, suspect_keys=told(found, record.noun))
+        return with_fields(record, suspect_keys=told(suspect_keys(known, counted, census=census), record.noun))
 
 
 def understand(outcomes: Outcomes | Tally) -> Understanding:

@@ -11,6 +11,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from polyculture.api import MappingOptions, Progress, Source, read, saved_tallies, tally
+from polyculture.asked import check_noun
 from polyculture.errors import UsageError
 from polyculture.outcomes import Outcomes
 from polyculture.results import collecting
@@ -106,6 +107,7 @@ def panel(
     """
     from polyculture.tally import Tally
 
+    check_noun(noun)
     if level not in {"nominal", "ordinal", "interval"}:
         raise UsageError(f"level={level!r} is not known.", hint="Choose nominal, ordinal or interval.")
     if isinstance(source, Outcomes | Tally):
@@ -118,7 +120,12 @@ def panel(
         if progress is not None:
             progress("Counting ratings")
         with collecting(getattr(known, "table", None)):
-            return Panel(agreement(known, level, noun=noun or "items"), noun or "items")
+            return Panel(agreement(known, level, noun=noun or "items", census=census), noun or "items")
+    if level != "nominal":
+        raise UsageError(
+            f"level={level!r} is about ratings, and here it is known what is right (failure rule: {_rule(known)}).",
+            hint="Drop the level, or what says which answers are right.",
+        )
     called = noun or str(getattr(known, "noun", "individuals"))
     counted = known if isinstance(known, Tally) else tally(known, progress=progress)
     return Panel(_with_gold(counted, census=census, noun=called), called)
@@ -138,6 +145,10 @@ def _opened(source: Any, *, encoding: str | None, progress: Progress | None, **m
         except UsageError:
             given["outcomes"] = "rated"
     return read(source, encoding=encoding, progress=progress, **given)
+
+
+def _rule(known: Outcomes | Tally) -> str:
+    return str(known.rule) if isinstance(known, Outcomes) else known.failure_rule
 
 
 def _with_gold(counted: Tally, *, census: bool, noun: str) -> PanelRecord:

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polyculture.audit.proportion import from_estimated
+from polyculture.audit.settings import CENSUS
 from polyculture.audit.similarity_records import AgreementRecord
+from polyculture.audit.statistic import Statistic
 from polyculture.audit.words import number_of
 from polyculture.errors import ColumnError
 
 if TYPE_CHECKING:
-    from polyculture.audit.statistic import Statistic
     from polyculture.outcomes import Outcomes
     from polyculture.stats.similarity.alpha import Level
 
 
-def agreement(outcomes: Outcomes, level: Level, *, noun: str = "items") -> AgreementRecord:
+def agreement(outcomes: Outcomes, level: Level, *, noun: str = "items", census: bool = False) -> AgreementRecord:
     """Measure how much judges agree, where no answer is known to be right.
 
     Parameters
@@ -28,6 +29,8 @@ def agreement(outcomes: Outcomes, level: Level, *, noun: str = "items") -> Agree
         What a difference between two ratings is: any, of ranks, or of sizes.
     noun : str
         What is rated, in the plural.
+    census : bool
+        Whether the items are all there are: no interval.
 
     Raises
     ------
@@ -47,6 +50,8 @@ def agreement(outcomes: Outcomes, level: Level, *, noun: str = "items") -> Agree
         np.array(ratings.values, dtype=np.float64) if ratings.numbers else np.arange(len(ratings.values), dtype=float)
     )
     alpha = from_estimated(krippendorff_alpha(ratings.counts.astype(float), sizes, level, ratings.items.astype(float)))
+    if census and alpha.value is not None:
+        alpha = Statistic(value=alpha.value, reason=CENSUS)
     twice = int(ratings.items[ratings.counts.sum(axis=1) >= 2].sum())
     return AgreementRecord(
         judges=outcomes.models,

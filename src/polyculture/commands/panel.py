@@ -33,7 +33,7 @@ def panel(
     sources = inputs.named(source)
     mapping = columns.mapping()
     if json not in {None, "-"}:
-        outputs.check_apart({"--json": str(json)}, sources)
+        outputs.check_apart({"--json": str(json)}, [*sources, *inputs.files(columns.map)])
     with stages(quiet=quiet) as progress:
         found = ask(
             sources, level=level, census=census, noun=noun, encoding=columns.encoding, progress=progress, **mapping

@@ -80,18 +80,18 @@ def reproduce(
     0
     """
     if name not in NAMES:
-        hint = nearest(name, NAMES) or f"There are: {', '.join(NAMES)}."
+        hint = nearest(str(name), NAMES) or f"There are: {', '.join(NAMES)}."
         raise UsageError(f"There is no reproduction {name!r}.", hint=hint)
     if dermatology is None and (map is not None or kinds is not None):
         raise UsageError(
             "map and kinds are of the table of dermatology.", hint="Give that table too, or leave them out."
         )
     tell = progress or (lambda _: None)
-    snapshots = bundled(seed, tell)
-    years, left_out = ([], []) if data is None else later(data, seed, tell)
     table = None
-    if dermatology is not None:
+    if dermatology is not None:  # first, since what users wrote themselves is wrong most often
         table = skin.look(dermatology, mapping=map, kinds=kinds, seed=seed, progress=tell)
+    years, left_out = ([], []) if data is None else later(data, seed, tell)
+    snapshots = bundled(seed, tell)
     found = [claim for snapshot in snapshots for claim in _figures(snapshot)]
     found += [claim for snapshot in snapshots for claim in _trend(snapshot)]
     found += _improvement(given=data is not None)
