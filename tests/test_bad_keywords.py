@@ -55,8 +55,11 @@ def test_components_of_numpy_and_pandas() -> None:
     assert found is not None
     days = pandas.to_datetime(["2020-01-01", None, "2021-01-01"])
     dated = pandas.DataFrame({"model": ["m0", "m1", "m2"], "released": days})
-    plain = {"m0": {"released": dt.date(2020, 1, 1)}, "m1": {"released": None}, "m2": {"released": "2021-01-01"}}
-    plain["m2"]["released"] = dt.date(2021, 1, 1)
+    plain: dict[str, dict[str, Any]] = {
+        "m0": {"released": dt.date(2020, 1, 1)},
+        "m1": {"released": None},
+        "m2": {"released": dt.date(2021, 1, 1)},
+    }
     one, other = (pc.audit(TABLE, outcomes="failed", components=table) for table in (dated, plain))
     assert one.record.components == other.record.components
     twice = pandas.DataFrame([["m0", "m1"]], columns=["model", "model"])
