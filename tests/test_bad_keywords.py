@@ -50,7 +50,11 @@ def test_an_audit_refuses_them(given: dict[str, Any], says: str) -> None:
 
 def test_components_of_numpy_and_pandas() -> None:
     pandas = pytest.importorskip("pandas")
-    numbers = {"m0": {"size": np.int64(3)}, "m1": {"size": np.float32(2)}, "m2": {"size": pandas.NA}}
+    numbers: dict[str, dict[str, Any]] = {
+        "m0": {"size": np.int64(3)},
+        "m1": {"size": np.float32(2)},
+        "m2": {"size": pandas.NA},
+    }
     found = pc.audit(TABLE, outcomes="failed", components=numbers).record.components
     assert found is not None
     days = pandas.to_datetime(["2020-01-01", None, "2021-01-01"])
@@ -70,11 +74,19 @@ def test_components_of_numpy_and_pandas() -> None:
 def test_a_panel_takes_a_level_for_ratings_only_and_no_interval_of_a_census() -> None:
     with pytest.raises(UsageError, match="level='ordinal' is about ratings"):
         pc.panel(TABLE, outcomes="failed", level="ordinal")
+    assert "alpha of this judge is undefined" in pc.panel(TABLE, models=["m0"]).sentence
     alpha = pc.panel(TABLE, census=True).record.alpha  # type: ignore[union-attr]
     sampled = pc.panel(TABLE).record.alpha  # type: ignore[union-attr]
     assert (alpha.value, alpha.low, alpha.high) == (sampled.value, None, None)
     assert sampled.low is not None
     assert "census" in str(alpha.reason)
+
+
+@pytest.mark.parametrize("role", ["weight", "cluster"])
+def test_alpha_leaves_no_weight_and_no_cluster_out_in_silence(role: str) -> None:
+    named: Any = {role: "m3"}
+    with pytest.raises(UsageError, match=f"the {role} 'm3' cannot be used"):
+        pc.panel(TABLE, models=["m0", "m1", "m2"], **named)
 
 
 @pytest.mark.parametrize("limits", [5, "", {"field": "seed", "at_most": 10**400}])
@@ -136,3 +148,37 @@ def test_a_bound_in_a_shell_is_named_with_its_field(tmp_path: Path, capsys: pyte
     error = capsys.readouterr().err
     assert "--at-most 'seed=5%'" in error
     assert "Write --at-most seed=0.05" in error
+
+
+def test_no_folder_takes_the_place_of_a_source_in_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, table, own = (tmp_path / name for name in ("models.csv", "components.csv", "groups.csv"))
+    TABLE.write_csv(source)
+    table.write_text("model,vendor\nm0,x\nm1,x\nm2,y\n")
+    own.write_text("somebody's own")
+    before = source.read_text()
+    command = ["audit", str(source), "--outcomes", "failed", "--quiet", "--tables", str(tmp_path)]
+    assert main(command) == 2
+    assert f"--tables would overwrite {str(source)!r}, which is a source" in capsys.readouterr().err
+    assert source.read_text() == before
+    renamed = source.rename(tmp_path / "decisions.csv")
+    command[1] = str(renamed)
+    assert main([*command, "--components", str(table)]) == 2
+    assert "components.csv" in capsys.readouterr().err
+    assert not (tmp_path / "profile.csv").exists()
+    # A file that no earlier audit wrote stays; one that an earlier audit wrote goes with it.
+    assert main(command) == 0
+    assert own.read_text() == "somebody's own"
+    assert main(command) == 0
+    assert not own.exists()
+
+
+def test_no_output_takes_the_place_of_a_source_that_a_pattern_or_a_folder_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a.csv", "b.csv"):
+        TABLE.write_csv(tmp_path / name)
+    before = (tmp_path / "b.csv").read_text()
+    for source, known in ((str(tmp_path / "*.csv"), "is a source"), (str(tmp_path), "is in a source")):
+        assert main(["audit", source, "--outcomes", "failed", "--json", str(tmp_path / "b.csv"), "--quiet"]) == 2
+        assert known in capsys.readouterr().err
+    assert (tmp_path / "b.csv").read_text() == before

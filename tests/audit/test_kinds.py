@@ -124,7 +124,7 @@ def test_individuals_that_a_kind_did_not_judge_are_not_its_own() -> None:
     )
     record = found(frame, no_answer="missing", no_answer_values=["null"])
     assert [kind.individuals for kind in record.kinds] == [656, 437]
-    assert any("Not every individual" in note for note in record.notes)
+    assert any("Not every image" in note for note in record.notes)
     assert difference(record, "I-II", "V-VI").excess_difference.low is not None
 
 

@@ -93,3 +93,21 @@ def test_suspect_keys_too() -> None:
     reasons = [text for place, text in texts(found) if place.endswith("reason") or "nobody" in text or "judged" in text]
     assert reasons
     assert [text for _, text in texts(found) if "ndividual" in text] == []
+
+
+def test_kinds_and_components_that_are_called_individual_stay() -> None:
+    table = pl.DataFrame({f"m{j}": [(i >> j) % 2 for i in range(64)] for j in range(4)})
+    record = pc.audit(
+        table.with_columns(m3=pl.Series([None, *table["m3"][1:]])),
+        outcomes="failed",
+        noun="reviews",
+        kinds={"individual": ["m0", "m1", "m2"], "company": ["m3"]},
+        components={f"m{j}": {"individual": "xxyy"[j]} for j in range(4)},
+    ).record
+    assert record.kinds is not None
+    assert "all 3 of kind 'individual' fail" in record.kinds.sentence.lower()
+    assert [note for note in record.kinds.notes if "reviews all of them fail" in note]
+    assert "Not every review was judged by every kind; who was judged is not random." in record.kinds.notes
+    assert record.components is not None
+    assert "values of individual, drawn at random" in record.components.what_if[0].sentence
+    assert "of reviews would be" in record.components.what_if[0].sentence

@@ -11,7 +11,7 @@ from polyculture.audit.settings import CENSUS
 from polyculture.audit.similarity_records import AgreementRecord
 from polyculture.audit.statistic import Statistic
 from polyculture.audit.words import number_of
-from polyculture.errors import ColumnError
+from polyculture.errors import ColumnError, UsageError
 
 if TYPE_CHECKING:
     from polyculture.outcomes import Outcomes
@@ -36,10 +36,18 @@ def agreement(outcomes: Outcomes, level: Level, *, noun: str = "items", census: 
     ------
     ColumnError
         If ratings that are no numbers are to be ranked or subtracted.
+    UsageError
+        If a weight or clusters are named: alpha counts items, each for itself.
     """
     from polyculture.outcomes.ratings import ratings_of
     from polyculture.stats.similarity.alpha import krippendorff_alpha
 
+    for role in ("weight", "cluster"):
+        if (name := getattr(outcomes.mapping, role)) is not None:
+            raise UsageError(
+                f"Krippendorff's alpha counts items, each for itself: the {role} {name!r} cannot be used.",
+                hint=f"Drop --{role}, or name the label (--label COLUMN) where there is one.",
+            )
     ratings = ratings_of(outcomes)
     if level != "nominal" and not ratings.numbers:
         raise ColumnError(
@@ -65,11 +73,12 @@ def agreement(outcomes: Outcomes, level: Level, *, noun: str = "items", census: 
 
 
 def _sentence(judges: int, alpha: Statistic, level: str, rated: str) -> str:
+    who = "this judge" if judges == 1 else f"these {judges} judges"
     if alpha.value is None:
-        return f"Krippendorff's alpha of these {judges} judges is undefined: {alpha.reason}."
+        return f"Krippendorff's alpha of {who} is undefined: {alpha.reason}."
     ends = "" if alpha.low is None or alpha.high is None else f" ({alpha.low:.2f} to {alpha.high:.2f})"
     return (
-        f"Krippendorff's alpha of these {judges} judges is {alpha.value:.2f}{ends} on {rated} that two or more "
+        f"Krippendorff's alpha of {who} is {alpha.value:.2f}{ends} on {rated} that two or more "
         f"rated ({level} ratings; 1 is full agreement, 0 what chance gives). Without gold labels nothing says how many "
         "independent votes they are worth."
     )

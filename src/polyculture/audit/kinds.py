@@ -72,7 +72,7 @@ def kinds(tally: Tally, wanted: Mapping[str, Sequence[str]], settings: Settings)
         group_differences=found.within,
         differences=found.between,
         models_of_no_kind=left_out,
-        notes=tuple(_notes(records, left_out, tally)),
+        notes=tuple(_notes(records, left_out, tally, settings.noun)),
     )
 
 
@@ -118,16 +118,16 @@ def _sentence(records: Sequence[KindRecord], noun: str) -> str:
     return f"{words.capital('; '.join(told))}."
 
 
-def _notes(records: Sequence[KindRecord], left_out: Sequence[str], tally: Tally) -> Iterator[str]:
+def _notes(records: Sequence[KindRecord], left_out: Sequence[str], tally: Tally, noun: str) -> Iterator[str]:
     """Yield what must be known before kinds are compared."""
     if len({len(record.models) for record in records}) > 1:
         numbers = words.listed([f"{len(record.models)} of {record.name!r}" for record in records])
         yield (
             f"Kinds of different size ({numbers}) cannot be compared by systemic failure or H themselves: the more "
-            "there are, the fewer individuals all of them fail. Compare what groups mean to each."
+            f"there are, the fewer {noun} all of them fail. Compare what groups mean to each."
         )
     if len({record.individuals for record in records}) > 1:
-        yield "Not every individual was judged by every kind; who was judged is not random."
+        yield f"Not every {words.one_of(noun)} was judged by every kind; who was judged is not random."
     for record in records:
         if len(record.models) == 1:
             yield f"Kind {record.name!r} has one member: it has a failure rate, but nothing to homogenize."

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from polyculture.audit.components_records import ComponentsRecord, WhatIfRecord
+from polyculture.audit.kinds_records import KindsRecord
 from polyculture.audit.records import GapRecord, Record
 from polyculture.audit.words import in_words_of
 
@@ -19,6 +21,8 @@ R = TypeVar("R", bound=Record)
 
 _TEXTS = ("method", "reason", "sentence", "note")
 # The headline and the notes have their noun; pairs get theirs where they are made, since there may be very many.
+# Made with the noun, or of names only; a group, a kind or a component may be called "individual", as may those in gaps.
+_NAMED = frozenset({(KindsRecord, "sentence"), (ComponentsRecord, "sentence"), (WhatIfRecord, "sentence")})
 _DONE = frozenset({"headline", "notes", "noun", "provenance", "pairs", "patterns"})
 
 
@@ -53,8 +57,7 @@ def told(record: R, noun: str) -> R:
     changes = {}
     for field in record.__struct_fields__:
         value = getattr(record, field)
-        # Gaps name groups in their reasons, and a group may be called "individual".
-        if isinstance(record, GapRecord) and not isinstance(value, str):
+        if (record.__class__, field) in _NAMED or (isinstance(record, GapRecord) and not isinstance(value, str)):
             continue
         changed = _told(field, value, noun)
         if changed is not value:

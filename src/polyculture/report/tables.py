@@ -93,7 +93,9 @@ def write_tables(record: AuditRecord, directory: str | os.PathLike[str]) -> tupl
         The folder cannot be made or written.
     """
     files = {f"{name}.csv": _csv(rows) for name, rows in _all_tables(record).items()}
-    return write_folder(files, directory, replaced=[f"{name}.csv" for name in TABLES])
+    # Without a dictionary the folder holds no earlier audit, and a file called groups.csv is somebody's own.
+    earlier = (Path(directory) / "dictionary.csv").is_file()
+    return write_folder(files, directory, replaced=[f"{name}.csv" for name in TABLES] if earlier else ())
 
 
 def csv_files(found: dict[str, list[Row]]) -> dict[str, bytes]:
