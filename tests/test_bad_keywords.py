@@ -182,3 +182,16 @@ def test_no_output_takes_the_place_of_a_source_that_a_pattern_or_a_folder_names(
         assert main(["audit", source, "--outcomes", "failed", "--json", str(tmp_path / "b.csv"), "--quiet"]) == 2
         assert known in capsys.readouterr().err
     assert (tmp_path / "b.csv").read_text() == before
+
+
+def test_a_folder_inside_one_that_is_not_there_is_refused_before_anything_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    TABLE.write_csv(tmp_path / "t.csv")
+    page, tables = tmp_path / "a.html", tmp_path / "new" / "deep"
+    command = ["audit", str(tmp_path / "t.csv"), "--outcomes", "failed", "--quiet"]
+    assert main([*command, "--html", str(page), "--tables", str(tables)]) == 2
+    error = capsys.readouterr().err
+    assert f"--tables: {str(tables.parent)!r} is not there" in error
+    assert "mkdir" in error
+    assert not page.exists()

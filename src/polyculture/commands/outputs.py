@@ -182,12 +182,13 @@ def _check_file(path: Path, option: str) -> None:
 def _check_folder(path: Path, option: str) -> None:
     if path.exists() and not path.is_dir():
         raise OutputError(f"{option}: {str(path)!r} is a file.", hint="Give the name of a folder.")
-    existing = path.resolve()
-    while not existing.exists():
-        existing = existing.parent
-    if not existing.is_dir():
-        raise OutputError(f"{option}: {str(existing)!r} is a file, not a folder.", hint="Choose another place.")
-    _try(existing, option)
+    folder = path.resolve() if path.exists() else path.resolve().parent
+    if not folder.is_dir():
+        what = "is a file, not a folder" if folder.exists() else "is not there"
+        raise OutputError(
+            f"{option}: {str(folder)!r} {what}.", hint="Make it first (mkdir -p), or choose another place."
+        )
+    _try(folder, option)
 
 
 def _try(folder: Path, option: str) -> None:
