@@ -192,6 +192,6 @@ def test_a_folder_inside_one_that_is_not_there_is_refused_before_anything_is_wri
     command = ["audit", str(tmp_path / "t.csv"), "--outcomes", "failed", "--quiet"]
     assert main([*command, "--html", str(page), "--tables", str(tables)]) == 2
     error = capsys.readouterr().err
-    assert f"--tables: {str(tables.parent)!r} is not there" in error
+    assert f"--tables: there is no folder {str(tables.parent)!r}" in error
     assert "mkdir" in error
     assert not page.exists()

@@ -184,10 +184,9 @@ def _check_folder(path: Path, option: str) -> None:
         raise OutputError(f"{option}: {str(path)!r} is a file.", hint="Give the name of a folder.")
     folder = path.resolve() if path.exists() else path.resolve().parent
     if not folder.is_dir():
-        what = "is a file, not a folder" if folder.exists() else "is not there"
-        raise OutputError(
-            f"{option}: {str(folder)!r} {what}.", hint="Make it first (mkdir -p), or choose another place."
-        )
+        what = f"{str(folder)!r} is a file" if folder.exists() else f"there is no folder {str(folder)!r}"
+        hint = "Make it first (mkdir -p), or choose another place."
+        raise OutputError(f"{option}: {what}, so {path.name!r} cannot be made in it.", hint=hint)
     _try(folder, option)
 
 
