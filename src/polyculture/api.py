@@ -13,6 +13,7 @@ from operator import add
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
+from polyculture.asked import check_asked
 from polyculture.errors import UsageError, nearest
 from polyculture.outcomes import Mapping, Outcomes
 from polyculture.provenance import provenance_of
@@ -287,9 +288,7 @@ def audit(
     from polyculture.mapfile import kinds_of
     from polyculture.readers.components import read_components
 
-    for name, value, least in (("min_cell", min_cell, 1), ("seed", seed, 0)):
-        if value < least:
-            raise UsageError(f"{name}={value} is too small.", hint=f"Give {least} or more.")
+    null_models = check_asked(min_cell=min_cell, seed=seed, noun=noun, nulls=nulls)
     table = None if components is None else read_components(components)
     chosen = kinds_of(kinds)
     known, counted, inputs = _counted(source, map=map, encoding=encoding, progress=progress, **mapping)
@@ -306,7 +305,7 @@ def audit(
         census=census,
         correction=correction,
         noun=noun or (known.noun if known is not None else "individuals"),
-        null_models=(nulls,) if isinstance(nulls, str) else tuple(nulls),
+        null_models=null_models,
         component_table=table,
         kinds=chosen,
     )
@@ -371,12 +370,13 @@ def counted_with_provenance(
 def _with_suspect_keys(record: AuditRecord, known: Outcomes | None, counted: Tally, *, census: bool) -> AuditRecord:
     from msgspec.structs import replace as with_fields
 
+    from polyculture.audit.nouns import told
     from polyculture.audit.suspect_keys import suspect_keys
 
     if known is None:
         raise UsageError("A Tally holds no rows, so it cannot list suspect keys.", hint="Audit the outcomes.")
     with collecting(getattr(known, "table", None)):
-        return with_fields(record, suspect_keys=suspect_keys(known, counted, census=census))
+        return with_fields(record, suspect_keys=told(suspect_keys(known, counted, census=census), record.noun))
 
 
 def understand(outcomes: Outcomes | Tally) -> Understanding:

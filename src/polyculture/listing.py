@@ -71,12 +71,13 @@ def write_listing(frame: nw.LazyFrame[Any], path: str | os.PathLike[str]) -> Non
 def _guarded(rows: pl.LazyFrame) -> list[pl.Expr]:
     """Return text columns in which no spreadsheet takes a cell for a formula, as in the tables of an audit."""
     import polars as pl
+    from polars.selectors import by_name  # a model of a long table may be called "*", a pattern to pl.col
 
     from polyculture.files import FORMULA
 
     texts = [name for name, dtype in rows.collect_schema().items() if dtype == pl.String]
-    starts = [pl.col(name).str.slice(0, 1).is_in(list(FORMULA)) for name in texts]
+    starts = [by_name(name).str.slice(0, 1).is_in(list(FORMULA)) for name in texts]
     return [
-        pl.when(start).then(pl.concat_str(pl.lit("'"), pl.col(name))).otherwise(pl.col(name)).alias(name)
+        pl.when(start).then(pl.concat_str(pl.lit("'"), by_name(name))).otherwise(by_name(name)).alias(name)
         for name, start in zip(texts, starts, strict=True)
     ]

@@ -6,7 +6,7 @@ What the names mean stands in `outcomes.mapping`.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -124,6 +124,10 @@ def _toml(where: Path, option: str, example: str) -> dict[str, Any]:
         raise FileError(f"{str(where)!r} is not UTF-8 (byte {error.start}).", hint="Save it as UTF-8.") from None
     except tomllib.TOMLDecodeError as error:
         raise FileError(f"{str(where)!r} is no TOML: {error}.", hint=f"Write lines such as: {example}") from None
+    except (OSError, ValueError) as error:  # a null character in the name, or a name too long
+        what = (getattr(error, "strerror", None) or str(error)).lower()
+        hint = f"Name the TOML file of {option}."
+        raise FileError(f"{str(where)!r} cannot be read: {what}.", hint=hint) from None
 
 
 def kinds_of(
@@ -133,7 +137,9 @@ def kinds_of(
     if given is None:
         return None
     if isinstance(given, Mapping):
-        return {kind: (models,) if isinstance(models, str) else tuple(models) for kind, models in given.items()}
+        return _named_kinds(given, "kinds")
+    if not isinstance(given, str | PathLike) or not str(given):
+        raise UsageError(f"kinds={given!r} names no kinds of decision-makers.", hint=_KINDS_HINT)
     return split_kinds(given) if isinstance(given, str) and "=" in given else read_kinds(given)
 
 
@@ -179,11 +185,22 @@ def read_kinds(path: str | PathLike[str]) -> dict[str, tuple[str, ...]]:
     """
     where = Path(path)
     content = _toml(where, "--kinds", 'human = ["expert_*"]')
-    content = content.get("kinds", content) if list(content) == ["kinds"] else content
+    inner = content.get("kinds")
+    return _named_kinds(inner if len(content) == 1 and isinstance(inner, dict) else content, str(where))
+
+
+def _named_kinds(given: Mapping[Any, Any], where: str) -> dict[str, tuple[str, ...]]:
+    """Return kinds with the names of their models; refuse what is no name."""
     found: dict[str, tuple[str, ...]] = {}
-    for kind, models in content.items() if isinstance(content, dict) else ():
+    for kind, models in given.items():
+        if not isinstance(kind, str) or not kind.strip():
+            raise UsageError(f"{where}: the kind {kind!r} has no name.", hint=_KINDS_HINT)
         listed = [models] if isinstance(models, str) else models
-        if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+        if (
+            isinstance(listed, Mapping)
+            or not isinstance(listed, Collection)
+            or not all(isinstance(one, str) for one in listed)
+        ):
             raise UsageError(f"{where}: kind {kind!r} is {models!r}, but must be names.", hint=_KINDS_HINT)
         found[kind] = tuple(listed)
     return found

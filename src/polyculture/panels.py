@@ -11,6 +11,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from polyculture.api import MappingOptions, Progress, Source, read, saved_tallies, tally
+from polyculture.asked import check_noun
 from polyculture.errors import UsageError
 from polyculture.outcomes import Outcomes
 from polyculture.results import collecting
@@ -29,9 +30,13 @@ _GOLD = ("label", "outcomes", "failure", "failed_when")
 
 @dataclass(frozen=True, repr=False)
 class Panel:
-    """What a panel is worth. ``record`` holds the figures: a PanelRecord, or an AgreementRecord without labels."""
+    """What a panel is worth. ``record`` holds the figures: a PanelRecord, or an AgreementRecord without labels.
+
+    ``noun`` is what is judged, in the plural.
+    """
 
     record: PanelRecord | AgreementRecord
+    noun: str = "individuals"
 
     def __repr__(self) -> str:
         return self.record.sentence
@@ -61,6 +66,7 @@ def panel(
     *,
     level: Literal["nominal", "ordinal", "interval"] = "nominal",
     census: bool = False,
+    noun: str | None = None,
     map: Source | None = None,  # noqa: A002 (the word of the shell)
     encoding: str | None = None,
     progress: Progress | None = None,
@@ -77,6 +83,8 @@ def panel(
         What a difference between two such ratings is: any, of ranks, or of sizes.
     census : bool
         The individuals are all there are: no intervals.
+    noun : str, optional
+        What is judged, in the plural ("reviews"), for the sentences.
     map, encoding, progress, **mapping
         As in `audit`.
 
@@ -99,6 +107,7 @@ def panel(
     """
     from polyculture.tally import Tally
 
+    check_noun(noun)
     if level not in {"nominal", "ordinal", "interval"}:
         raise UsageError(f"level={level!r} is not known.", hint="Choose nominal, ordinal or interval.")
     if isinstance(source, Outcomes | Tally):
@@ -111,8 +120,15 @@ def panel(
         if progress is not None:
             progress("Counting ratings")
         with collecting(getattr(known, "table", None)):
-            return Panel(agreement(known, level))
-    return Panel(_with_gold(known if isinstance(known, Tally) else tally(known, progress=progress), census=census))
+            return Panel(agreement(known, level, noun=noun or "items", census=census), noun or "items")
+    if level != "nominal":
+        raise UsageError(
+            f"level={level!r} is about ratings, and here it is known what is right (failure rule: {_rule(known)}).",
+            hint="Drop the level, or what says which answers are right.",
+        )
+    called = noun or str(getattr(known, "noun", "individuals"))
+    counted = known if isinstance(known, Tally) else tally(known, progress=progress)
+    return Panel(_with_gold(counted, census=census, noun=called), called)
 
 
 def _opened(source: Any, *, encoding: str | None, progress: Progress | None, **mapping: Any) -> Any:
@@ -131,17 +147,22 @@ def _opened(source: Any, *, encoding: str | None, progress: Progress | None, **m
     return read(source, encoding=encoding, progress=progress, **given)
 
 
-def _with_gold(counted: Tally, *, census: bool) -> PanelRecord:
+def _rule(known: Outcomes | Tally) -> str:
+    return str(known.rule) if isinstance(known, Outcomes) else known.failure_rule
+
+
+def _with_gold(counted: Tally, *, census: bool, noun: str) -> PanelRecord:
+    from polyculture.audit.nouns import told
     from polyculture.audit.panel import FEWEST, MOST
     from polyculture.audit.panel import panel as ask
     from polyculture.audit.settings import Settings
     from polyculture.audit.similarity import similarity
     from polyculture.audit.view import View
 
-    found = ask(similarity(View(counted)), Settings(census=census))
+    found = ask(similarity(View(counted)), Settings(census=census, noun=noun))
     if found is None:
         raise UsageError(
             f"A panel has {FEWEST} to {MOST} members that judged anybody; these are {len(counted.models)}.",
             hint="Choose the members with --models.",
         )
-    return found
+    return told(found, noun)

@@ -124,7 +124,7 @@ def test_individuals_that_a_kind_did_not_judge_are_not_its_own() -> None:
     )
     record = found(frame, no_answer="missing", no_answer_values=["null"])
     assert [kind.individuals for kind in record.kinds] == [656, 437]
-    assert any("Not every individual" in note for note in record.notes)
+    assert any("Not every image" in note for note in record.notes)
     assert difference(record, "I-II", "V-VI").excess_difference.low is not None
 
 
@@ -199,3 +199,24 @@ def test_a_sample_of_patterns_has_no_kinds_and_says_so(monkeypatch: pytest.Monke
     assert "sample" in record.reason
     with pytest.raises(TallyError, match="sample"):
         counted.of_models(["m1"])
+
+
+def test_as_many_individuals_of_each_kind_need_not_be_the_same_ones() -> None:
+    none = [None] * 50
+    frame = pl.DataFrame(
+        {"a1": [0, 1] * 25 + none, "a2": [1, 1] * 25 + none, "b1": none + [1, 0] * 25, "b2": none + [1, 1] * 25},
+        strict=False,
+    )
+    found = pc.audit(frame, outcomes="failed", kinds={"a": "a*", "b": "b*"}).record.kinds
+    assert found is not None
+    assert [kind.individuals for kind in found.kinds] == [50, 50]
+    assert "Not every individual was judged by every kind; who was judged is not random." in found.notes
+    assert "both of kind 'a' fail 50.0 %" in found.sentence.lower()
+
+
+def test_a_kind_of_which_not_all_judged_everyone_is_not_said_to_fail_them_all() -> None:
+    frame = pl.DataFrame({"a1": [0, 1] * 25, "a2": [1, 1] * 25, "a3": [None, 1] * 25, "b1": [1] * 50, "b2": [1] * 50})
+    found = pc.audit(frame, outcomes="failed", kinds={"a": "a*", "b": "b*"}).record.kinds
+    assert found is not None
+    assert found.sentence.startswith("All of kind 'a' that judged them fail 50.0 %")
+    assert "both of kind 'b' fail 100 %" in found.sentence

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import msgspec
 import numpy as np
+import polars as pl
 import pytest
 
+import polyculture as pc
 from polyculture.audit.records import AuditRecord, Record
+from polyculture.cli import main
 from polyculture.report.html import html
 
 
@@ -59,3 +63,51 @@ def test_the_page_says_it_too(reviews: Callable[[str], AuditRecord]) -> None:
     page = html(reviews("reviews"))
     assert "every review is failed by as many models" in page
     assert "every individual is failed" not in page
+
+
+def test_a_panel_calls_individuals_what_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = pl.DataFrame({"a": [0, 0, 0, 0], "b": [0, 0, 0, 0], "Cy": [None, None, None, 1]})
+    plain, named = (pc.panel(table, outcomes="failed", noun=noun) for noun in (None, "reviews"))
+    assert any("individual" in text for _, text in texts(plain.record))
+    assert [text for _, text in texts(named.record) if "ndividual" in text] == []
+    assert named.noun == "reviews"
+    table.write_csv(tmp_path / "t.csv")
+    assert main(["panel", str(tmp_path / "t.csv"), "--outcomes", "failed", "--noun", "reviews"]) == 0
+    printed = capsys.readouterr().out
+    assert "reviews" in printed
+    assert "ndividual" not in printed
+
+
+def test_a_panel_of_a_source_with_a_noun_of_its_own_and_of_judges() -> None:
+    assert pc.panel("hapi:waimai").noun == "reviews"
+    judges = pl.DataFrame({"a": [1, 2, 2, 1], "b": [1, 2, 1, 1], "c": [1, 2, 2, None]})
+    assert "on 4 items that two" in pc.panel(judges).sentence
+    assert "on 4 essays that two" in pc.panel(judges, noun="essays").sentence
+
+
+def test_suspect_keys_too() -> None:
+    # Nobody is judged by two models, so shares of the headline are undefined, with a reason.
+    table = pl.DataFrame({"id": [1, 2], "key": ["x", "y"], "a": ["x", None], "b": [None, "x"]})
+    found = pc.audit(table, id="id", label="key", suspect_keys=True, noun="questions").record.suspect_keys
+    assert found is not None
+    reasons = [text for place, text in texts(found) if place.endswith("reason") or "nobody" in text or "judged" in text]
+    assert reasons
+    assert [text for _, text in texts(found) if "ndividual" in text] == []
+
+
+def test_kinds_and_components_that_are_called_individual_stay() -> None:
+    table = pl.DataFrame({f"m{j}": [(i >> j) % 2 for i in range(64)] for j in range(4)})
+    record = pc.audit(
+        table.with_columns(m3=pl.Series([None, *table["m3"][1:]])),
+        outcomes="failed",
+        noun="reviews",
+        kinds={"individual": ["m0", "m1", "m2"], "company": ["m3"]},
+        components={f"m{j}": {"individual": "xxyy"[j]} for j in range(4)},
+    ).record
+    assert record.kinds is not None
+    assert "all 3 of kind 'individual' fail" in record.kinds.sentence.lower()
+    assert [note for note in record.kinds.notes if "reviews all of them fail" in note]
+    assert "Not every review was judged by every kind; who was judged is not random." in record.kinds.notes
+    assert record.components is not None
+    assert "values of individual, drawn at random" in record.components.what_if[0].sentence
+    assert "of reviews would be" in record.components.what_if[0].sentence

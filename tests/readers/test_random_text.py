@@ -101,6 +101,7 @@ def check_same_cells(table: tuple[list[str], list[list[str]]], delimiter: str, e
 @given(tables(), st.sampled_from([",", "\t", ";"]), st.sampled_from(["\n", "\r\n"]))
 @example((["a", "b"], [["", ""], ["", ""]]), ",", "\n")
 @example((["a", "b"], [['"', '""'], [",", "\n"]]), ",", "\r\n")
+@example((["*", "^a.*$", "ab"], [["1", "true", "x"], ["0", "false", "0.5"]]), ",", "\n")
 def test_the_same_cells_come_back(table: tuple[list[str], list[list[str]]], delimiter: str, end: str) -> None:
     check_same_cells(table, delimiter, end)
 

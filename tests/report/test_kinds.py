@@ -19,7 +19,7 @@ import polyculture as pc
 from polyculture.audit.records import AuditRecord
 from polyculture.report.html import html
 from polyculture.report.json import from_json, json_schema, to_json
-from polyculture.report.kinds import excess_chart, group_rows, kinds_verdict, nothing_words
+from polyculture.report.kinds import compared_words, excess_chart, group_rows, kinds_verdict, nothing_words
 from polyculture.report.tables import TABLES, write_tables
 from polyculture.report.terminal import print_audit
 
@@ -161,3 +161,22 @@ def test_kinds_in_the_shell_and_a_limit_on_them(shell: Callable[..., Any], tmp_p
     wrong = shell(*words, "--kinds", "model=m*,human=f*")
     assert wrong.status == 2
     assert "There is no model 'f*' for the kind 'human'" in wrong.err
+
+
+def test_many_groups_leave_the_terminal_one_screen_with_the_most_surprising_first() -> None:
+    rng = np.random.default_rng(1)
+    group = np.repeat([f"g{i:02d}" for i in range(9)], 60)
+    hard = rng.random(540) < np.where(group == "g08", 0.6, 0.1)
+    columns = {f"m{j}": ((rng.random(540) < 0.2) | hard).astype(int) for j in range(3)}
+    columns |= {f"e{j}": (rng.random(540) < 0.3).astype(int) for j in range(2)}
+    frame = pl.DataFrame({"group": group, **columns})
+    found = pc.audit(frame, outcomes="failed", by=["group"], kinds={"model": "m*", "human": "e*"}).record
+    assert found.kinds is not None
+    out = io.StringIO()
+    print_audit(found, Console(file=out, width=100))
+    told = out.getvalue().partition("Groups further apart")[2]
+    assert told.count(" against g") == 14
+    assert f"... and {len(found.kinds.differences) - 14} with larger p, see --tables" in told
+    least = min(found.kinds.differences, key=lambda one: one.p_adjusted or 0.0)
+    assert " ".join(compared_words(least).split()[:3]) in told.splitlines()[3]
+    assert "... and 4 more, see --tables" in out.getvalue()

@@ -274,5 +274,6 @@ def test_a_folder_of_another_layout_and_a_table_without_the_columns_are_refused(
     with pytest.raises(FileError, match="layout"):
         pc.reproduce(data=tmp_path)
     pl.DataFrame({"image": [1], "label": ["a"]}).write_csv(tmp_path / "d.csv")
-    with pytest.raises((ColumnError, UsageError)):
+    with pytest.raises(ColumnError, match="image, label, skin_tone, model_\\* and human_\\*") as raised:
         pc.reproduce(dermatology=tmp_path / "d.csv")
+    assert "--map FILE" in raised.value.hint

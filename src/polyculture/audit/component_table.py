@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 from polyculture.errors import ColumnError, InputError, ValueInDataError, nearest
@@ -137,14 +138,17 @@ class ComponentTable:
         """Return a value as text, float or date; None where it says that it is not known."""
         from polyculture.outcomes.groups import is_unknown
 
-        if value is None or (isinstance(value, float) and math.isnan(value)):
+        # Of pandas, which need not be there: missing text or number, and missing date.
+        if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+            return None
+        if isinstance(value, Real) and math.isnan(_float(value)):
             return None
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, str):
             return None if is_unknown(value) else value
-        if isinstance(value, int | float) and math.isfinite(value):
-            return float(value)
+        if isinstance(value, Real) and math.isfinite(number := _float(value)):
+            return number
         if isinstance(value, dt.datetime):
             return value.date()
         if isinstance(value, dt.date):
@@ -170,6 +174,14 @@ def _kind(value: Any) -> str:
     if isinstance(value, str):
         return CATEGORY
     return NUMBER if isinstance(value, float) else DATE
+
+
+def _float(value: Real) -> float:
+    """Return a number as a float; one too large for it is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _is_number(text: str) -> bool:

@@ -6,7 +6,7 @@ individuals; comparisons between them stand in `kind_comparisons`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +35,8 @@ _ALL_EVENTS: tuple[Event, ...] = ("all_fail", "none_fail", "same")
 SAMPLED_REASON = (
     "there are so many different patterns that only a sample of them was kept: audit each kind by itself (--models)"
 )
+
+_NOT_ALL = "Not every {one} was judged by every kind; who was judged is not random."
 
 
 def kinds(tally: Tally, wanted: Mapping[str, Sequence[str]], settings: Settings) -> KindsRecord:
@@ -72,7 +74,10 @@ def kinds(tally: Tally, wanted: Mapping[str, Sequence[str]], settings: Settings)
         group_differences=found.within,
         differences=found.between,
         models_of_no_kind=left_out,
-        notes=tuple(_notes(records, left_out, tally)),
+        notes=(
+            *([_NOT_ALL.format(one=words.one_of(settings.noun))] if _apart(tally, models.values()) else []),
+            *_notes(records, left_out, tally, settings.noun),
+        ),
     )
 
 
@@ -100,6 +105,16 @@ def _kind(name: str, tally: Tally, settings: Settings) -> KindRecord:
     )
 
 
+def _apart(tally: Tally, kinds: Iterable[Sequence[str]]) -> bool:
+    """Whether enough of one kind judged an individual whom too few of another judged."""
+    judged = tally.patterns.judged
+    enough = []
+    for own in kinds:
+        number = judged[:, [tally.models.index(name) for name in own]].sum(axis=1)
+        enough.append(number >= min(tally.min_judged, len(own)))
+    return any(bool((one != enough[0]).any()) for one in enough)
+
+
 def _sentence(records: Sequence[KindRecord], noun: str) -> str:
     """Say for each kind whom it fails altogether, against its own models' independence."""
     told = []
@@ -113,21 +128,24 @@ def _sentence(records: Sequence[KindRecord], noun: str) -> str:
             told.append(f"the one of kind {record.name!r} fails {share} of the {noun}")
             continue
         expected = words.expected(outcome.expected, outcome.log10_expected)
-        who = words.all_models(len(record.models)).replace("models", "")
-        told.append(f"{who.strip()} of kind {record.name!r} fail {share} of the {noun} ({expected} expected)")
+        who = words.all_models(len(record.models)).replace("models", "").strip()
+        if {row.judged for row in record.profile} != {len(record.models)}:
+            told.append(
+                f"all of kind {record.name!r} that judged them fail {share} of the {noun} ({expected} expected)"
+            )
+            continue
+        told.append(f"{who} of kind {record.name!r} fail {share} of the {noun} ({expected} expected)")
     return f"{words.capital('; '.join(told))}."
 
 
-def _notes(records: Sequence[KindRecord], left_out: Sequence[str], tally: Tally) -> Iterator[str]:
+def _notes(records: Sequence[KindRecord], left_out: Sequence[str], tally: Tally, noun: str) -> Iterator[str]:
     """Yield what must be known before kinds are compared."""
     if len({len(record.models) for record in records}) > 1:
         numbers = words.listed([f"{len(record.models)} of {record.name!r}" for record in records])
         yield (
             f"Kinds of different size ({numbers}) cannot be compared by systemic failure or H themselves: the more "
-            "there are, the fewer individuals all of them fail. Compare what groups mean to each."
+            f"there are, the fewer {noun} all of them fail. Compare what groups mean to each."
         )
-    if len({record.individuals for record in records}) > 1:
-        yield "Not every individual was judged by every kind; who was judged is not random."
     several = any(len(record.models) > 1 for record in records)  # elsewhere the undefined figures say it themselves
     for record in records:
         if several and len(record.models) == 1:

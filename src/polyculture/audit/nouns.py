@@ -5,18 +5,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from polyculture.audit.components_records import ComponentsRecord, WhatIfRecord
+from polyculture.audit.kinds_records import KindsRecord
 from polyculture.audit.records import GapRecord, Record
 from polyculture.audit.words import in_words_of
 
 if TYPE_CHECKING:
     from polyculture.audit.records import AuditRecord
 
+R = TypeVar("R", bound=Record)
+
 _TEXTS = ("method", "reason", "sentence", "note")
 # The headline and the notes have their noun; pairs get theirs where they are made, since there may be very many.
+# Made with the noun, or of names only; a group, a kind or a component may be called "individual", as may those in gaps.
+_NAMED = frozenset({(KindsRecord, "sentence"), (ComponentsRecord, "sentence"), (WhatIfRecord, "sentence")})
 _DONE = frozenset({"headline", "notes", "noun", "provenance", "pairs", "patterns"})
 
 
@@ -44,24 +50,26 @@ def with_noun(audit: AuditRecord) -> AuditRecord:
     return msgspec.structs.replace(audit, **changes)
 
 
+def told(record: R, noun: str) -> R:
+    """Return a record whose methods, reasons and sentences call individuals what they are."""
+    if noun == "individuals":
+        return record
+    changes = {}
+    for field in record.__struct_fields__:
+        value = getattr(record, field)
+        if (record.__class__, field) in _NAMED or (isinstance(record, GapRecord) and not isinstance(value, str)):
+            continue
+        changed = _told(field, value, noun)
+        if changed is not value:
+            changes[field] = changed
+    return msgspec.structs.replace(record, **changes) if changes else record
+
+
 def _told(name: str, value: Any, noun: str) -> Any:
     """Return a value of a record with the noun, the very same one where nothing changes."""
     if isinstance(value, str):
         return in_words_of(value, noun) if name.endswith(_TEXTS) else value
     if isinstance(value, tuple):
-        told = tuple(_told(name, one, noun) for one in value)
-        return value if all(one is other for one, other in zip(told, value, strict=True)) else told
-    return _record(value, noun) if isinstance(value, Record) else value
-
-
-def _record(record: Record, noun: str) -> Record:
-    changes = {}
-    for field in record.__struct_fields__:
-        value = getattr(record, field)
-        # Gaps name groups in their reasons, and a group may be called "individual".
-        if isinstance(record, GapRecord) and not isinstance(value, str):
-            continue
-        told = _told(field, value, noun)
-        if told is not value:
-            changes[field] = told
-    return msgspec.structs.replace(record, **changes) if changes else record
+        changed = tuple(_told(name, one, noun) for one in value)
+        return value if all(one is other for one, other in zip(changed, value, strict=True)) else changed
+    return told(value, noun) if isinstance(value, Record) else value

@@ -15,7 +15,7 @@ from polyculture.audit.independence import independence
 from polyculture.audit.proportion import SAMPLED, from_estimated, number, why
 from polyculture.audit.records import NullRecord, undefined
 from polyculture.audit.sums import ratio
-from polyculture.errors import UsageError, first_few
+from polyculture.errors import UsageError, first_few, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,10 +105,9 @@ def chosen(asked: Sequence[str], tally: Tally) -> tuple[str, ...]:
     names = [name for given in asked for name in (LADDER if given == ALL else (given,))]
     wrong = [name for name in names if not is_null(name)]
     if wrong:
-        raise UsageError(
-            f"There is no model of chance {wrong[0]!r}.",
-            hint=f"Use all, or some of {first_few(LADDER, limit=len(LADDER))}; also factors-3, classes-4 to classes-9.",
-        )
+        every = f"Use all, or some of {first_few(LADDER, limit=len(LADDER))}; also factors-3, classes-4 to classes-9."
+        hint = nearest(wrong[0].lower(), (*LADDER, ALL))
+        raise UsageError(f"There is no model of chance {wrong[0]!r}.", hint=f"{hint} {every}".strip())
     if not tally.groups:
         if "strata" in asked:
             raise UsageError("The null 'strata' needs groups.", hint="Name group columns (--by), or leave strata out.")

@@ -74,7 +74,7 @@ def audit(
     )
     sources = inputs.named(source)
     mapping = columns.mapping()
-    targets.check([*sources, *([] if components is None else [components])])
+    targets.check([*sources, *inputs.files(components, columns.map, kinds)])
     if html is not None and not dry_run:
         from polyculture.report.vega import warm_up
 

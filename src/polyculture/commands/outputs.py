@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
 import tempfile
@@ -96,26 +97,54 @@ def check_apart(paths: Mapping[str, str], sources: Sequence[str]) -> None:
     paths : mapping of str to str
         Option -> path.
     sources : sequence of str
-        What the command reads.
+        What the command reads: files, patterns, folders.
 
     Raises
     ------
     OutputError, UsageError
         The message names the option and the path.
     """
-    taken = {Path(source).resolve(): "a source" for source in sources if Path(source).is_file()}
+    taken = {path: "a source" for source in sources for path in _files_of(source)}
+    folders = [Path(source).resolve() for source in sources if source and Path(source).is_dir()]
     for option, path in paths.items():
         if path in ("", "-") or path.startswith("--"):
             raise UsageError(f"{option} needs a name to write to, not {path!r}.", hint=f"Write {option} NAME.")
         place = Path(path)
         known = taken.get(place.resolve())
+        if known is None and place.is_file() and any(folder in place.resolve().parents for folder in folders):
+            known = "in a source"
         if known is not None:
             raise UsageError(f"{option} would overwrite {path!r}, which is {known}.", hint="Choose another name.")
         taken[place.resolve()] = f"the file of {option}"
         if option in {"--tables", "--out"}:
             _check_folder(place, option)
+            _check_inside(place, option, taken)
         else:
             _check_file(place, option)
+
+
+def _files_of(source: str) -> list[Path]:
+    """Return the files that a path or a pattern names, resolved."""
+    if Path(source).is_file():
+        return [Path(source).resolve()]
+    # Path.glob takes no absolute patterns.
+    found = glob.glob(source, recursive=True) if glob.has_magic(source) else []  # noqa: PTH207
+    return [Path(one).resolve() for one in found if Path(one).is_file()]
+
+
+def _check_inside(folder: Path, option: str, taken: Mapping[Path, str]) -> None:
+    """Refuse a folder in which a source has the name of a file that will be written there."""
+    from polyculture.report.tables import TABLES
+
+    names = {f"{name}.csv" for name in TABLES}
+    if option == "--out":
+        names |= {"claims.csv", "snapshots.csv", "profiles.csv", "reproduction.json", "report.html"}
+    for path, known in taken.items():
+        if path.parent == folder.resolve() and path.name in names:
+            raise UsageError(
+                f"{option} would overwrite {str(folder / path.name)!r}, which is {known}.",
+                hint="Choose another folder.",
+            )
 
 
 def write_standard_output(text: str) -> None:
@@ -153,12 +182,12 @@ def _check_file(path: Path, option: str) -> None:
 def _check_folder(path: Path, option: str) -> None:
     if path.exists() and not path.is_dir():
         raise OutputError(f"{option}: {str(path)!r} is a file.", hint="Give the name of a folder.")
-    existing = path.resolve()
-    while not existing.exists():
-        existing = existing.parent
-    if not existing.is_dir():
-        raise OutputError(f"{option}: {str(existing)!r} is a file, not a folder.", hint="Choose another place.")
-    _try(existing, option)
+    folder = path.resolve() if path.exists() else path.resolve().parent
+    if not folder.is_dir():
+        what = f"{str(folder)!r} is a file" if folder.exists() else f"there is no folder {str(folder)!r}"
+        hint = "Make it first (mkdir -p), or choose another place."
+        raise OutputError(f"{option}: {what}, so {path.name!r} cannot be made in it.", hint=hint)
+    _try(folder, option)
 
 
 def _try(folder: Path, option: str) -> None:

@@ -19,6 +19,7 @@ def panel(
         option(OTHER, "Without gold labels: what a difference of two ratings is: any, of ranks, of sizes (nominal)."),
     ] = "nominal",
     census: Annotated[bool, option(OTHER, "The individuals are all there are: no intervals.")] = False,
+    noun: Annotated[str | None, option(OTHER, "What is judged, in the plural: reviews.")] = None,
     json: Annotated[
         str | None, option(OUTPUT, "Write the figures as JSON; - is standard output.", allow_leading_hyphen=True)
     ] = None,
@@ -32,9 +33,11 @@ def panel(
     sources = inputs.named(source)
     mapping = columns.mapping()
     if json not in {None, "-"}:
-        outputs.check_apart({"--json": str(json)}, sources)
+        outputs.check_apart({"--json": str(json)}, [*sources, *inputs.files(columns.map)])
     with stages(quiet=quiet) as progress:
-        found = ask(sources, level=level, census=census, encoding=columns.encoding, progress=progress, **mapping)
+        found = ask(
+            sources, level=level, census=census, noun=noun, encoding=columns.encoding, progress=progress, **mapping
+        )
     if json == "-":
         outputs.write_standard_output(found.json())
     elif json is not None:
@@ -44,5 +47,5 @@ def panel(
 
         from polyculture.report.panel import print_panel
 
-        print_panel(found.record, Console())
+        print_panel(found.record, Console(), found.noun)
     return 0

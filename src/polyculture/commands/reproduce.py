@@ -76,7 +76,7 @@ def reproduce(
     from polyculture.reproductions import reproduce as do
 
     targets = {"--out": out, "--json": None if json == "-" else json}
-    sources = [one for one in (dermatology, map, kinds) if one is not None and "=" not in one]
+    sources = inputs.files(dermatology, map, kinds)
     outputs.check_apart({option: path for option, path in targets.items() if path is not None}, sources)
     options = {
         "data": data,

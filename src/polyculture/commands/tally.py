@@ -27,7 +27,7 @@ def tally(
 
     sources = inputs.named(source)
     mapping = columns.mapping()
-    outputs.check_apart({"--output": output}, sources)
+    outputs.check_apart({"--output": output}, [*sources, *inputs.files(columns.map)])
     with stages(quiet=quiet) as progress:
         counted = api.tally(sources, encoding=columns.encoding, progress=progress, **mapping)
         counted.save(output)

@@ -111,6 +111,8 @@ def from_tables(tables: Sequence[Mapping[str, Any]], against: str | None = None)
     """Return limits given as dictionaries with the keys of limits.toml; errors are those of `read_limits`."""
     if isinstance(tables, Mapping):
         tables = [tables]
+    if tables is not None and (isinstance(tables, str) or not isinstance(tables, Sequence)):
+        raise UsageError(f"{tables!r} is no list of limits.", hint="Give a path, or a list of dictionaries.")
     if not tables:
         raise UsageError("There are no limits.", hint="Give at least one.")
     return [_limit(one, number, f"limit {number}", against, None) for number, one in enumerate(tables, start=1)]
@@ -134,9 +136,12 @@ def from_options(given: Mapping[Rule, Sequence[str]], against: str | None, first
                     f"{option} {text!r} is no limit.", hint=f"Write {option} systemic_failure.observed.high=0.05"
                 )
             try:
-                number: Any = float(bound)
+                number = float(bound)
             except ValueError:
-                number = bound
+                raise UsageError(
+                    f"{option} {text!r}: the bound is {bound!r}, but must be a number.",
+                    hint=f"Write {option} {field}=0.05",
+                ) from None
             table = {"field": field.strip(), rule: number}
             found.append(_limit(table, first + len(found), option, against, None))
     return found
@@ -195,7 +200,9 @@ def _limit(
         stored = str(folder / stored)
     stored = stored or against or ""
     if changes and not stored:
-        raise UsageError(f"{place} bounds a change, but names no result to measure it from.", hint="Add against.")
+        raise UsageError(
+            f"{place} bounds a change, but names no result to measure it from.", hint="Add against (--against FILE)."
+        )
     overlap = bool(_typed(table, "unless_intervals_overlap", bool, "true or false", place))
     if not changes and (overlap or "against" in table):
         raise UsageError(
@@ -229,9 +236,13 @@ def _typed(table: Mapping[str, Any], key: str, kind: type, words: str, place: st
 def _bound(value: Any, rule: str, place: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UsageError(f"{place}: {rule} is {value!r}, but must be a number.", hint=f"Write {rule} = 0.05")
-    if not math.isfinite(value):
-        raise UsageError(f"{place}: {rule} is {value}, which bounds nothing.", hint="Give a finite number.")
-    return float(value)
+    try:
+        bound = float(value)
+    except OverflowError:  # a whole number of any size may stand in TOML
+        bound = math.inf
+    if not math.isfinite(bound):
+        raise UsageError(f"{place}: {rule} is {bound}, which bounds nothing.", hint="Give a finite number.")
+    return bound
 
 
 def _check_bounds(bounds: Mapping[str, float], place: str) -> None:

@@ -19,6 +19,7 @@ from polyculture.outcomes.counting import fetch_rows
 from polyculture.outcomes.groups import Group, parse_group
 from polyculture.outcomes.mapping import Mapping
 from polyculture.outcomes.models import choose_columns, choose_names
+from polyculture.outcomes.pattern_names import is_pattern, refuse_patterns
 from polyculture.outcomes.probabilities import Probabilities, find_probabilities
 from polyculture.outcomes.survey import Survey, survey_of
 from polyculture.outcomes.thresholds import group_edges, top_thresholds
@@ -81,12 +82,14 @@ class Outcomes:
         set_field(self, "schema", schema)
         if not schema:
             raise InputError(f"{self.source} holds no columns.", hint="Check the file.")
+        self._check_roles()
+        set_field(self, "groups", tuple(parse_group(text, list(schema)) for text in self.mapping.by))
+        set_field(self, "probabilities", None)  # until they are looked for, below
+        refuse_patterns((name for name in self._taken() if name in schema), self.source)
         frame = _take_snapshot(frame, schema, self.mapping, self.source)
         # A copy under another mapping keeps the very frame, so that two of them are known to be of one table.
         set_field(self, "frame", frame if self.nan_is_missing else _nan_as_missing(frame, schema, self.mapping))
         set_field(self, "nan_is_missing", True)
-        self._check_roles()
-        set_field(self, "groups", tuple(parse_group(text, list(schema)) for text in self.mapping.by))
         self._take_probabilities()
         self._check_kinds()
         self._check_expression()
@@ -126,7 +129,6 @@ class Outcomes:
     def _take_probabilities(self) -> None:
         """Find the columns of probabilities, and answer by them for models that have no column of their own."""
         set_field, pattern, wanted = object.__setattr__, self.mapping.probabilities, self.mapping.models
-        set_field(self, "probabilities", None)
         if pattern is None:
             return
         found = find_probabilities(pattern, self.schema, self._taken(), wanted, str(self.mapping.label))
@@ -182,6 +184,7 @@ class Outcomes:
             if self.index is not None and self.index not in entries:
                 taken = (*taken, self.index)
             chosen = choose_columns(wanted, self.schema, taken, self.rule, self.mapping.label)
+            refuse_patterns(chosen, self.source)
             if self.mapping.models is None and self.rule.kind == "decision":
                 return columns_that_say(self.frame, self.schema, chosen, self.rule.argument)
             return chosen
@@ -268,7 +271,11 @@ def _lazy(frame: Any) -> nw.LazyFrame[Any]:
 def _nan_as_missing(frame: nw.LazyFrame[Any], schema: dict[str, Any], mapping: Mapping) -> nw.LazyFrame[Any]:
     """Return the frame with NaN as null, since pandas knows no difference; weights and counts keep theirs, an error."""
     numbers = (mapping.weight, mapping.count)
-    floats = [name for name, dtype in schema.items() if dtype in (nw.Float32, nw.Float64) and name not in numbers]
+    floats = [
+        name
+        for name, dtype in schema.items()
+        if dtype in (nw.Float32, nw.Float64) and name not in numbers and not is_pattern(name)
+    ]
     return frame.with_columns(nw.col(*floats).fill_nan(None)) if floats else frame
 
 

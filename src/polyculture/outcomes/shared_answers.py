@@ -38,7 +38,12 @@ def shared_wrong_answers(outcomes: Outcomes) -> nw.LazyFrame[Any]:
             f"Suspect keys need the models' answers and their labels; the failure rule is {outcomes.rule}.",
             hint="Name the label (--label COLUMN) of columns that hold answers.",
         )
-    if mapping.id is None or mapping.count is not None:
+    if mapping.count is not None:
+        raise UsageError(
+            f"Suspect keys are single items, and a row stands for several here (count {mapping.count!r}).",
+            hint="Give a row an item, without a count.",
+        )
+    if mapping.id is None:
         raise UsageError("Suspect keys need a column that names each item.", hint="Name it with --id.")
     rows = _long(outcomes) if mapping.long else _wide(outcomes)
     return rows.group_by(*_ITEM, "__answer").agg(nw.len().alias("__same"))

@@ -56,6 +56,8 @@ def read_components(source: str | PathLike[str] | Mapping[str, Mapping[str, Any]
     >>> read_components({"a": {"vendor": "x"}, "b": {"vendor": "y"}}).rows["a"]["vendor"]
     'x'
     """
+    if isinstance(source, str) and not source:
+        raise UsageError("The table of components has no name.", hint="Name a CSV or TOML of components.")
     if isinstance(source, str | PathLike):
         return _file(Path(fspath(source)))
     if isinstance(source, Mapping):
@@ -82,8 +84,8 @@ def _content(path: Path) -> bytes:
         raise FileError(f"There is no file {str(path)!r}.", hint="Name a CSV or TOML of components.") from None
     except IsADirectoryError:
         raise FileError(f"{str(path)!r} is a folder.", hint="Name a CSV or TOML of components.") from None
-    except OSError as error:
-        what = (error.strerror or str(error)).lower()
+    except (OSError, ValueError) as error:  # a ValueError is a null character in the name
+        what = (getattr(error, "strerror", None) or str(error)).lower()
         raise FileError(f"{str(path)!r} cannot be read: {what}.", hint="Change its permissions, or copy it.") from None
 
 
@@ -107,7 +109,7 @@ def _mapped(rows: Mapping[Any, Any], where: str) -> dict[str, Mapping[str, Any]]
                 hint="Give a mapping of model to component to value: {'a': {'vendor': 'x'}}.",
             )
         for component in row:
-            if not isinstance(component, str):
+            if not isinstance(component, str) or not component.strip():
                 raise UsageError(f"{where}: {name!r} has the component {component!r}.", hint="Name it with text.")
     return dict(rows)
 
@@ -160,9 +162,15 @@ def _add(rows: dict[str, Mapping[str, Any]], name: str, row: Mapping[str, Any], 
 
 def _frame(source: IntoFrame) -> ComponentTable:
     import narwhals as nw
+    from narwhals.exceptions import DuplicateError
 
     try:
         native = nw.from_native(source)
+    except (DuplicateError, ValueError) as error:
+        raise ColumnError(
+            f"The table of components cannot be read: {' '.join(str(error).split())[:200]}",
+            hint="Give every column its own name.",
+        ) from None
     except TypeError:
         raise UsageError(
             f"A {type(source).__name__} is no table of components.",

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
+from polars.selectors import by_name  # pl.col("*") and pl.col("^a$") are patterns; a name is a name
 
 from polyculture.errors import ColumnError
 from polyculture.readers.wording import excerpt, named
@@ -87,7 +88,7 @@ def _counted(frame: pl.LazyFrame, wanted: Mapping[str, Sequence[str]]) -> tuple[
     """Count the wanted kinds of each column, and the rows, in one streaming pass."""
     expressions = [pl.len().alias("rows")]
     for place, (name, kinds) in enumerate(wanted.items()):
-        text = pl.col(name)
+        text = by_name(name)
         expressions.append(text.count().alias(f"{place}.values"))
         expressions += [text.str.contains(f"^{_PATTERNS[kind]}$").sum().alias(f"{place}.{kind}") for kind in kinds]
     row = frame.select(expressions).collect(engine="streaming").row(0, named=True)
@@ -111,7 +112,8 @@ def collect_evidence(frame: pl.LazyFrame, names: Sequence[str]) -> tuple[dict[st
         The columns.
     """
     sample = frame.head(_SAMPLE).collect(engine="streaming")
-    evidence = {name: _sampled(sample[name].drop_nulls().to_list()) for name in names}
+    # Methods of a series would go by its name too.
+    evidence = {name: _sampled(one for one in sample[name].to_list() if one is not None) for name in names}
     wanted = {name: kinds for name, seen in evidence.items() if (kinds := _worth_counting(seen))}
     # One column is always counted, so that the rows are those that the parser made, not a count of lines.
     counted, rows = _counted(frame, wanted or {names[0]: ("integers",)})
@@ -185,7 +187,7 @@ def _kind(own: Evidence, frame: pl.LazyFrame, name: str) -> str:
         return "true/false"
     if dtype.is_numeric():
         return "numbers"
-    codes = frame.select(pl.col(name).str.contains(_CODE).all()).collect(engine="streaming").item()
+    codes = frame.select(by_name(name).str.contains(_CODE).all()).collect(engine="streaming").item()
     return "numbers" if codes else "text"
 
 
@@ -194,7 +196,7 @@ def typed(frame: pl.LazyFrame, types: Mapping[str, pl.DataType]) -> pl.LazyFrame
     casts = []
     for name, dtype in types.items():
         if dtype == pl.Boolean():
-            casts.append(pl.col(name).str.to_lowercase() == "true")
+            casts.append(by_name(name).str.to_lowercase() == "true")
         elif dtype != pl.String():
-            casts.append(pl.col(name).cast(dtype))
+            casts.append(by_name(name).cast(dtype))
     return frame.with_columns(casts) if casts else frame

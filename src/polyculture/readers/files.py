@@ -9,6 +9,7 @@ from pathlib import Path
 
 import narwhals as nw
 import polars as pl
+from polars.selectors import by_name
 
 from polyculture.audit.records import InputFile
 from polyculture.errors import ColumnError, FileError
@@ -52,7 +53,7 @@ def open_files(paths: Sequence[Path], *, encoding: str | None, progress: Progres
     frames, empty = _settle(parts)
     _same_types(parts, frames)
     order = parts[0].names
-    joined = frames[0] if len(frames) == 1 else pl.concat([frame.select(order) for frame in frames])
+    joined = frames[0] if len(frames) == 1 else pl.concat([frame.select(by_name(*order)) for frame in frames])
     return Table(
         frame=nw.from_native(joined),
         inputs=tuple(part.record for part in parts),

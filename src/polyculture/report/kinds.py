@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 LEVEL = 0.05
+MOST_ROWS = 14  # of a table on the terminal
 
 
 class GroupRow(NamedTuple):
@@ -166,19 +167,25 @@ def kind_tables(record: AuditRecord, screen: Screen) -> Iterator[Table]:
         if not known_excess(*(one for row in rows for one in (row.outcome, row.group.homogeneous_outcomes))):
             continue
         table = screen.table(f"Excess by {column} and kind, points", "group", "kind", "failed by all", "either extreme")
-        for row in rows:
+        for row in rows[:MOST_ROWS]:
             same = row.group.homogeneous_outcomes
             ends = [row.outcome.difference, *([same.difference] if same is not None else [])]
             cells = [words.statistic(one, "points", with_interval=not screen.narrow) for one in ends]
             screen.row(table, words.by_words(row.group.by), row.kind, *(_bare(cell) for cell in cells))
+        if len(rows) > MOST_ROWS:
+            screen.row(table, f"... and {len(rows) - MOST_ROWS} more, see --tables")
         yield table
     if differences := known_differences(kinds):
         table = screen.table(
             "Groups further apart under one kind, points", "compared", "outcome", "difference", "p corr."
         )
-        for one in differences:
+        # The least surprising are left to the report; those without a p-value come last.
+        shown = sorted(differences, key=lambda one: 2.0 if one.p_adjusted is None else one.p_adjusted)
+        for one in shown[:MOST_ROWS]:
             number = words.statistic(one.excess_difference, "points", with_interval=not screen.narrow)
             screen.row(table, compared_words(one), one.outcome, _bare(number), words.p_value(one.p_adjusted))
+        if len(shown) > MOST_ROWS:
+            screen.row(table, f"... and {len(shown) - MOST_ROWS} with larger p, see --tables")
         yield table
 
 

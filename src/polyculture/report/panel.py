@@ -31,7 +31,7 @@ def majority_words(record: PanelRecord, noun: str = "individuals") -> str:
     return f"{text}.{ties}{'.' if ties else ''}"
 
 
-def print_panel(record: PanelRecord | AgreementRecord, console: Console) -> None:
+def print_panel(record: PanelRecord | AgreementRecord, console: Console, noun: str = "individuals") -> None:
     """Print what a panel is worth.
 
     Parameters
@@ -40,6 +40,8 @@ def print_panel(record: PanelRecord | AgreementRecord, console: Console) -> None
         What `panel` found.
     console : rich.console.Console
         Where to.
+    noun : str
+        What is judged, in the plural.
     """
     from polyculture.report.terminal import Screen
 
@@ -47,7 +49,7 @@ def print_panel(record: PanelRecord | AgreementRecord, console: Console) -> None
     screen.paragraph(record.sentence, style="bold")
     if isinstance(record, AgreementRecord):
         return
-    screen.paragraph(majority_words(record))
+    screen.paragraph(majority_words(record, noun))
     screen.blank()
     table = screen.table("Members", "member", "accuracy", "n_eff without", "majority without")
     reasons: dict[str, None] = {}
@@ -64,4 +66,4 @@ def print_panel(record: PanelRecord | AgreementRecord, console: Console) -> None
         screen.row(table, f"... and {len(members) - MOST_MEMBERS} with lower accuracy")
     screen.show(table)
     for reason in reasons:
-        screen.paragraph(words.undefined(reason).capitalize())
+        screen.paragraph(words.capital(words.undefined(reason)))

@@ -101,7 +101,9 @@ def write_tables(record: AuditRecord | PortfolioRecord, directory: str | os.Path
         The folder cannot be made or written.
     """
     files = {f"{name}.csv": _csv(rows) for name, rows in _all_tables(record).items()}
-    return write_folder(files, directory, replaced=[f"{name}.csv" for name in TABLES])
+    # Without a dictionary the folder holds no earlier audit, and a file called groups.csv is somebody's own.
+    earlier = (Path(directory) / "dictionary.csv").is_file()
+    return write_folder(files, directory, replaced=[f"{name}.csv" for name in TABLES] if earlier else ())
 
 
 def write_compare_tables(record: CompareRecord, directory: str | os.PathLike[str]) -> tuple[Path, ...]:

@@ -12,6 +12,7 @@ from msgspec import UNSET
 from polyculture.audit.records import AuditRecord, Outcome, Statistic
 from polyculture.audit.words import (
     all_models,
+    capital,
     count,
     decimals_for,
     decimals_of,
@@ -36,6 +37,7 @@ from polyculture.report.texts import shorten, shown
 __all__ = [
     "all_models",
     "by_words",
+    "capital",
     "count",
     "decimals_for",
     "decimals_of",

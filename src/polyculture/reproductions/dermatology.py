@@ -13,6 +13,7 @@ from polyculture.audit.statistic import Statistic, undefined
 from polyculture.claims import ecosystem_level as paper
 from polyculture.claims.records import ClaimRecord, Verdict
 from polyculture.claims.verdict import absent, direction, within_interval
+from polyculture.errors import ColumnError
 
 if TYPE_CHECKING:
     from polyculture.audit.records import GroupRecord, KindsRecord
@@ -28,6 +29,10 @@ _TONES = {
     "III-IV": {"III-IV", "III & IV", "III and IV", "3-4", "34"},
     "V-VI": {"V-VI", "V & VI", "V and VI", "5-6", "56"},
 }
+_COLUMNS = (
+    "Without a map the table has the columns image, label, skin_tone, model_* and human_*; "
+    "if yours are called otherwise, write a TOML file that says so (--map FILE)."
+)
 NO_TABLE = "needs a table of predictions: --dermatology FILE"
 _OUTCOME = "homogeneous outcomes"
 
@@ -60,9 +65,14 @@ def look(
     """
     progress("Auditing the table of dermatology")
     chosen: Any = {} if mapping is not None else DEFAULTS
-    return audit(
-        table, seed=seed, map=mapping, kinds=DEFAULT_KINDS if kinds is None else kinds, noun="images", **chosen
-    )
+    try:
+        return audit(
+            table, seed=seed, map=mapping, kinds=DEFAULT_KINDS if kinds is None else kinds, noun="images", **chosen
+        )
+    except ColumnError as error:
+        if mapping is not None:
+            raise
+        raise ColumnError(error.message, hint=f"{error.hint} {_COLUMNS}") from None
 
 
 def claims(found: Audit | None) -> list[ClaimRecord]:

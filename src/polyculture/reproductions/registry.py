@@ -52,7 +52,7 @@ def reproduce(name: str = "ecosystem-level", /, **options: Any) -> Reproduction:
     0
     """
     if name not in NAMES:
-        hint = nearest(name, NAMES) or f"There are: {', '.join(NAMES)}."
+        hint = nearest(str(name), NAMES) or f"There are: {', '.join(NAMES)}."
         raise UsageError(f"There is no reproduction {name!r}.", hint=hint)
     function = import_module(_MODULES[name]).reproduce
     names = list(signature(function).parameters)

@@ -81,12 +81,12 @@ def reproduce(
             "map and kinds are of the table of dermatology.", hint="Give that table too, or leave them out."
         )
     tell = progress or (lambda _: None)
-    snapshots = bundled(seed, tell)
+    table = None
+    if dermatology is not None:  # first, since what users wrote themselves is wrong most often
+        table = skin.look(dermatology, mapping=map, kinds=kinds, seed=seed, progress=tell)
     folder = None if data is None else later(data, seed, tell)
     years = [] if folder is None else folder.snapshots
-    table = None
-    if dermatology is not None:
-        table = skin.look(dermatology, mapping=map, kinds=kinds, seed=seed, progress=tell)
+    snapshots = bundled(seed, tell)
     found = [claim for snapshot in snapshots for claim in _figures(snapshot)]
     found += [claim for snapshot in snapshots for claim in _trend(snapshot)]
     found += improvement.claims(None if folder is None else folder.improvements)
