@@ -104,9 +104,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"polyculture: interrupted; {kept}.", file=sys.stderr)  # noqa: T201
         return INTERRUPTED
     except BrokenPipeError:
-        # The interpreter flushes stdout once more at exit; give it something that takes it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return BROKEN_PIPE
+    except OSError as error:
+        _drop_output()
+        return _fail(*_explain(error))
     except SystemExit as ending:
         # rich turns a broken pipe into exit status 1, which here means that a limit is broken.
         if isinstance(ending.__context__, BrokenPipeError):
@@ -115,6 +117,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         sys.unraisablehook = hook
     return status
+
+
+def _drop_output() -> None:
+    """Let standard output go nowhere: the interpreter flushes it once more at exit, and would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _interrupt_again(unraisable: sys.UnraisableHookArgs) -> None:
@@ -140,6 +147,10 @@ def _run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, BrokenPipeError, SystemExit):
         raise
     except OSError as error:
+        try:
+            sys.stdout.flush()
+        except OSError:  # it was standard output that could not be written
+            _drop_output()
         return _fail(*_explain(error))
     except MemoryError:
         return _fail(

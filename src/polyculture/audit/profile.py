@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from polyculture.audit.settings import Settings
     from polyculture.audit.view import Slice
 
-_WORK = 1e8  # multiplications spent on the baseline of unequal judged sets before they are thinned out
+_WORK = 5e7  # multiplications spent on the baseline of unequal judged sets before they are thinned out
 
 
 def profile(

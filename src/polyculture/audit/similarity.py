@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 MOST_MODELS = 400  # of which every pair is listed
 MOST_TOGETHER = 1000  # of which pairs are computed at all: tables of more are large and say little
 FEWEST_JOINT = 5
-MOST_VARIED = 20_000  # sampled patterns that show how individuals vary
+MOST_VARIED = 12_500  # sampled patterns that show how individuals vary
 NO_ANSWERS = "the answers are not known, only who was failed"
 ROUGH = "fewer than 5 joint failures: the interval is rough"
 MEASURES = ("phi", "kappa", "capa", "jaccard", "agree_when_both_wrong", "agree_when_either_wrong")
