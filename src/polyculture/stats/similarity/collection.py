@@ -14,7 +14,16 @@ import numpy as np
 from scipy.special import stdtrit
 
 from polyculture.stats._rounding import NO_VARIANCE, difference
-from polyculture.stats._rows import Floats, Rows, column_sums, covariance, row_sums, take
+from polyculture.stats._rows import (
+    Floats,
+    Rows,
+    cluster_totals,
+    column_sums,
+    covariance,
+    degrees_of_totals,
+    row_sums,
+    take,
+)
 from polyculture.stats.intervals import (
     FEWEST_CLUSTERS,
     Estimated,
@@ -31,6 +40,7 @@ __all__ = ["CoFailures", "capa_of_all", "co_failing", "effective_number", "fleis
 FEWEST_JOINT = 5
 FEWEST_FREEDOM = 30
 ROUGH = "a few individuals whom many models fail make most of it: the interval is rough"
+ROUGH_CLUSTERS = "may be too narrow: a few clusters make most of it"
 _BLOCK_CELLS = 1 << 22
 _WIDEST = 600.0  # on a log scale: beyond, limits are those of the range anyway
 TOO_FEW_VARY = "fewer than two models fail some individuals but not all"
@@ -73,8 +83,12 @@ def _spread(rows: Rows, influence: Floats, share: float) -> _Spread:
     """
     centred = influence - float(rows.weight @ influence) / rows.total_weight
     variance = float(covariance(rows, centred)[0, 0]) / rows.total_weight**2 * share
-    if rows.clusters is not None:
-        return _Spread(variance, rows.clusters - 1.0)
+    totals = cluster_totals(rows, centred)
+    if totals is not None and rows.clusters is not None:
+        # As for systemic failure: about the jackknife's variance, and fewer degrees of freedom for uneven totals.
+        wider = (rows.clusters / max(rows.clusters - 1.0, 1.0)) ** 2
+        freedom = degrees_of_totals(totals, rows.clusters)
+        return _Spread(variance * wider, freedom, ROUGH_CLUSTERS if freedom < FEWEST_CLUSTERS else "")
     second, fourth = float(rows.count @ centred**2), float(rows.count @ centred**4)
     n = rows.n
     kurtosis = n * fourth / second**2 if second > 0 else 3.0
