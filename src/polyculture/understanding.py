@@ -71,7 +71,8 @@ class Understanding:
         found += [f"{role}: {column!r}" for role, column in self.roles.items()]
         if self.index is not None:
             found.append(f"index of rows: {self.index!r}, the first column, which has no name" + self._use_of_index())
-        words = f", that is: {self.rule_in_words}" if self.rule_in_words else ""
+        said = self.rule_in_words in self.rule  # a condition is its own words
+        words = "" if said else f", that is: {self.rule_in_words}"
         found.append(f"counts as failure: {self.rule}{words}")
         found += [f"threshold of {name!r}: {edge:g}" for name, edge in self.thresholds.items()]
         found.append(f"no answer counts as: {self.no_answer}")

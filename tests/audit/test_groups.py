@@ -74,6 +74,16 @@ def test_everyone_else_are_those_whose_group_is_known(audit):
     assert any("part of no comparison" in note for note in found.notes)
 
 
+def test_few_whose_group_is_unknown_are_too_few_as_anybody(audit):
+    failed, _ = population(n=200)
+    found = audit(failed, groups={"g": ["a"] * 90 + ["b"] * 90 + ["declined"] * 20})
+    declined = find(found, g="declined")
+    assert (declined.status, declined.individuals, declined.systemic_failure) == ("too few", 20, None)
+    assert find(found, g="a").contrast.difference.value == pytest.approx(
+        failed.all(axis=1)[:90].mean() - failed.all(axis=1)[90:180].mean()
+    )
+
+
 @pytest.mark.parametrize("value", ["unknown", "Declined", "MISSING", "n/a", "Prefer not to say", None])
 def test_values_that_mean_not_known(audit, value):
     failed, _ = population(n=200)

@@ -62,7 +62,7 @@ def _group(view: View, everyone: View, group: Group, settings: Settings, *, deta
     ours = view.group(group.cells)
     individuals = ours.individuals
     if individuals < max(settings.min_cell, 1):
-        record = GroupRecord(by=group.by, individuals=individuals, status=UNKNOWN if group.unknown else TOO_FEW)
+        record = GroupRecord(by=group.by, individuals=individuals, status=TOO_FEW)
         return GroupFigures(group, record, None)
     names = list(group.by.values())
     systemic, success = (measure(ours, event, settings, names) for event in ("all_fail", "none_fail"))

@@ -83,8 +83,8 @@ class Contrast(Record, frozen=True, kw_only=True):
 class GroupRecord(Record, frozen=True, kw_only=True):
     """One group, or one intersection of groups; figures are against the group's own failure rates.
 
-    ``status`` is "reported", "too few" (fewer than min_cell individuals: figures withheld) or "unknown"
-    (the group value is missing, unknown or declined: reported, but part of no comparison).
+    ``status`` is "reported", "too few" (fewer than min_cell individuals, whatever the group: figures withheld) or
+    "unknown" (the group value is missing, unknown or declined: reported, but part of no comparison).
     """
 
     by: dict[str, str | None]
