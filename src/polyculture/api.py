@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from polyculture.asked import check_asked
 from polyculture.errors import UsageError, nearest
+from polyculture.giving import Kind, native_kind
 from polyculture.outcomes import Mapping, Outcomes
 from polyculture.provenance import provenance_of
-from polyculture.results import Audit, Kind, collecting, native_kind
+from polyculture.results import Audit, collecting
 from polyculture.saved import saved_inputs, saved_tallies, source_paths
 from polyculture.understanding import Understanding
 

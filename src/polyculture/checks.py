@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture._version import __version__
 from polyculture.errors import UsageError
+from polyculture.files import text_and_file
+from polyculture.giving import Written, to_frame
 
 if TYPE_CHECKING:
     from polyculture.audit.records import AuditRecord
@@ -24,8 +26,10 @@ Path = str | PathLike[str]
 
 
 @dataclass(frozen=True, repr=False)
-class Check:
+class Check(Written):
     """A result held against limits. ``record`` holds every number with its bound and verdict."""
+
+    _named = "check"
 
     record: CheckRecord
 
@@ -50,33 +54,20 @@ class Check:
     def frame(self) -> Any:
         """Return the numbers as a Polars frame, a row each."""
         from polyculture.audit.frames import flatten
-        from polyculture.results import to_frame
 
         return to_frame([flatten(line) for line in self.record.limits], "polars")
-
-    def json(self, path: Path | None = None) -> str:
-        """Return the check as JSON, and write it to ``path`` where one is given.
-
-        Raises
-        ------
-        OutputError
-            If the file cannot be written.
-        """
-        from polyculture.report.json import record_json
-
-        return _written(record_json(self.record, "check"), path)
 
     def junit(self, path: Path | None = None) -> str:
         """Return the check as JUnit XML, and write it to ``path`` where one is given."""
         from polyculture.report.check_ci import junit
 
-        return _written(junit(self.record), path)
+        return text_and_file(junit(self.record), path)
 
     def markdown(self, path: Path | None = None) -> str:
         """Return the check as a Markdown summary, and write it to ``path`` where one is given."""
         from polyculture.report.check_ci import markdown
 
-        return _written(markdown(self.record).encode(), path)
+        return text_and_file(markdown(self.record).encode(), path)
 
     def github(self) -> str:
         """Return the numbers that count as broken as annotations that GitHub Actions reads from the log."""
@@ -171,11 +162,3 @@ def _document(result: Any, name: str) -> Document:
             f"A {type(result).__name__} is nothing to put limits on.", hint="Give an audit, or the path of its JSON."
         )
     return as_document(write(), name)
-
-
-def _written(content: bytes, path: Path | None) -> str:
-    from polyculture.files import atomic_write
-
-    if path is not None:
-        atomic_write(path, content)
-    return content.decode()

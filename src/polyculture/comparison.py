@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from polyculture._version import __version__
 from polyculture.api import MappingOptions, Progress, Source, known_options
 from polyculture.errors import UsageError, nearest
-from polyculture.results import Kind, Listing, collecting, to_frame
+from polyculture.giving import Kind, Reported
+from polyculture.results import Listing, collecting
 from polyculture.snapshots import Snapshot, match_of, matched_models, snapshots_of
 
 if TYPE_CHECKING:
@@ -39,12 +39,16 @@ __all__ = ["Comparison", "compare"]
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Reported):
     """What a comparison found: frozen records, and ways to show and write them.
 
     `record` is everything as one frozen record with the fields of compare.json, `tallies` the counts that it was
     made of, one for each two consecutive snapshots.
     """
+
+    _named = "compare"
+    _called = "comparison"
+    _main = "changes"
 
     record: CompareRecord
     tallies: tuple[Changes, ...]
@@ -85,67 +89,15 @@ class Comparison:
 
         return change_tables(self.record)
 
-    def frame(self, name: str) -> Any:
-        """Return one table of ``--tables`` as a frame.
-
-        Parameters
-        ----------
-        name : str
-            "changes", "models", "by_others", "undoing", "flow", "groups", "trend", "trend_points", "snapshots" or
-            "notes".
-
-        Raises
-        ------
-        UsageError
-            If there is no such table; the message names the nearest.
-        """
-        if name not in self._rows:
-            hint = nearest(name, self._rows) or f"The tables are: {', '.join(self._rows)}."
-            raise UsageError(f"This comparison has no table {name!r}.", hint=hint)
-        return to_frame(self._rows[name], self._kind)
-
-    def report(self, path: str | PathLike[str]) -> Path:
-        """Write the report as one HTML file and return its path.
-
-        Raises
-        ------
-        OutputError
-            If the file cannot be written.
-        """
-        from polyculture.files import atomic_write
+    def _page(self) -> str:
         from polyculture.report.compare_html import compare_html
 
-        atomic_write(path, compare_html(self.record).encode())
-        return Path(path)
+        return compare_html(self.record)
 
-    def json(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the comparison as JSON, and write it to ``path`` where one is given.
-
-        Raises
-        ------
-        OutputError
-            If the file cannot be written.
-        """
-        from polyculture.files import atomic_write
-        from polyculture.report.json import record_json
-
-        content = record_json(self.record, "compare")
-        if path is not None:
-            atomic_write(path, content)
-        return content.decode()
-
-    def tables(self, directory: str | PathLike[str]) -> Path:
-        """Write every table as CSV, with a dictionary of the columns, and return the folder.
-
-        Raises
-        ------
-        OutputError
-            If a file cannot be written.
-        """
+    def _write_tables(self, directory: str | PathLike[str]) -> None:
         from polyculture.report.tables import write_compare_tables
 
         write_compare_tables(self.record, directory)
-        return Path(directory)
 
 
 def compare(

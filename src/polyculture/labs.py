@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -15,7 +16,7 @@ from tempfile import TemporaryDirectory, mkdtemp
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
-from polyculture.errors import UsageError, nearest
+from polyculture.giving import Reported
 from polyculture.lab import planfile
 from polyculture.lab.plan import Plan
 from polyculture.lab.planfile import STARTER, plan_from, with_settings
@@ -23,6 +24,7 @@ from polyculture.lab.planfile import STARTER, plan_from, with_settings
 if TYPE_CHECKING:
     import polars as pl
 
+    from polyculture.audit.frames import Row
     from polyculture.lab.records import ArmRecord, EffectRecord, SharingRecord
     from polyculture.lab.store import Store
     from polyculture.outcomes import Outcomes
@@ -33,8 +35,15 @@ AnyPath = str | PathLike[str]
 
 
 @dataclass(frozen=True, repr=False)
-class Sharing:
-    """What an experiment found. ``record`` holds the figures, ``store`` the outcomes of every trial."""
+class Sharing(Reported):
+    """What an experiment found. ``record`` holds the figures, ``store`` the outcomes of every trial.
+
+    `frame` gives "results", "effects", "components", "faults", "accuracy" or "notes".
+    """
+
+    _named = "sharing"
+    _called = "experiment"
+    _main = "results"
 
     record: SharingRecord
     store: Store
@@ -62,22 +71,11 @@ class Sharing:
         """What sharing each component goes with: all together, then by learner and blocks."""
         return self.record.effects
 
-    def frame(self, name: str = "results") -> Any:
-        """Return a table as a Polars frame: results, effects, components, faults, accuracy or notes.
-
-        Raises
-        ------
-        UsageError
-            If there is no such table; the message names the nearest.
-        """
+    @cached_property
+    def _rows(self) -> dict[str, list[Row]]:
         from polyculture.report.lab_tables import tables
-        from polyculture.results import to_frame
 
-        found = tables(self.record)
-        if name not in found:
-            hint = nearest(name, found) or f"The tables are: {', '.join(found)}."
-            raise UsageError(f"This experiment has no table {name!r}.", hint=hint)
-        return to_frame(found[name], "polars")
+        return tables(self.record)
 
     def outcomes(self, trial: int, arm: str) -> Outcomes:
         """Return one arm of one trial as Outcomes, for `polyculture.audit`.
@@ -117,50 +115,17 @@ class Sharing:
             write_listing(nw.from_native(pl.scan_parquet(Path(folder) / "*.parquet")), path)
         return Path(path)
 
-    def json(self, path: AnyPath | None = None) -> str:
-        """Return the figures as JSON, and write them to ``path`` where one is given.
-
-        Raises
-        ------
-        OutputError
-            If the file cannot be written.
-        """
-        from polyculture.files import atomic_write
-        from polyculture.report.json import record_json
-
-        content = record_json(self.record, "sharing")
-        if path is not None:
-            atomic_write(path, content)
-        return content.decode()
-
-    def report(self, path: AnyPath) -> Path:
-        """Write the report as one HTML file and return its path.
-
-        Raises
-        ------
-        OutputError
-            If the file cannot be written.
-        """
-        from polyculture.files import atomic_write
+    def _page(self) -> str:
         from polyculture.report.lab_sharing import html
 
-        atomic_write(path, html(self.record).encode())
-        return Path(path)
+        return html(self.record)
 
-    def tables(self, directory: AnyPath) -> Path:
-        """Write every table as CSV, with a dictionary of the columns, and return the folder.
-
-        Raises
-        ------
-        OutputError
-            If a file cannot be written.
-        """
-        from polyculture.report.lab_tables import TABLES, tables
+    def _write_tables(self, directory: AnyPath) -> None:
+        from polyculture.report.lab_tables import TABLES
         from polyculture.report.tables import csv_files, write_folder
 
-        files = {f"{name}.csv": content for name, content in csv_files(tables(self.record)).items()}
+        files = {f"{name}.csv": content for name, content in csv_files(self._rows).items()}
         write_folder(files, directory, replaced=[f"{name}.csv" for name in TABLES])
-        return Path(directory)
 
     def write(self, directory: AnyPath) -> Path:
         """Write sharing.json, report.html and the folder ``tables``, and return the folder.

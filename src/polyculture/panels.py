@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from polyculture.api import MappingOptions, Progress, Source, read, saved_tallies, tally
 from polyculture.asked import check_noun
 from polyculture.errors import UsageError
+from polyculture.giving import Written
 from polyculture.outcomes import Outcomes
 from polyculture.results import collecting
 
@@ -29,11 +29,13 @@ _GOLD = ("label", "outcomes", "failure", "failed_when")
 
 
 @dataclass(frozen=True, repr=False)
-class Panel:
+class Panel(Written):
     """What a panel is worth. ``record`` holds the figures: a PanelRecord, or an AgreementRecord without labels.
 
     ``noun`` is what is judged, in the plural.
     """
+
+    _named = "panel"
 
     record: PanelRecord | AgreementRecord
     noun: str = "individuals"
@@ -45,19 +47,6 @@ class Panel:
     def sentence(self) -> str:
         """The answer in one sentence."""
         return self.record.sentence
-
-    def json(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the figures as JSON, and write them to ``path`` where one is given.
-
-        Raises
-        ------
-        OutputError
-            If the file cannot be written.
-        """
-        from polyculture.files import text_and_file
-        from polyculture.report.json import record_json
-
-        return text_and_file(record_json(self.record), path)
 
 
 def panel(

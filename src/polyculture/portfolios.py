@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from polyculture.api import MappingOptions, Progress, Source, counted_with_provenance
-from polyculture.errors import UsageError, nearest
-from polyculture.results import Kind, to_frame
+from polyculture.errors import UsageError
+from polyculture.giving import Kind, Reported
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
@@ -26,8 +25,16 @@ __all__ = ["Portfolio", "portfolio"]
 
 
 @dataclass(frozen=True, repr=False)
-class Portfolio:
-    """A choice among models. ``record`` holds the figures, with the names of the fields of portfolio.json."""
+class Portfolio(Reported):
+    """A choice among models. ``record`` holds the figures, with the names of the fields of portfolio.json.
+
+    `frame` gives "portfolio_sets" (the chosen set, today's, those within noise), "portfolio_models", "alternatives",
+    "appeals" or "portfolio" (the held-out figures).
+    """
+
+    _named = "portfolio"
+    _called = "portfolio"
+    _main = "portfolio_sets"
 
     record: PortfolioRecord
     _kind: Kind = "polars"
@@ -56,67 +63,15 @@ class Portfolio:
 
         return portfolio_tables(self.record)
 
-    def frame(self, name: str = "portfolio_sets") -> Any:
-        """Return one table as a frame of the kind that was given (Polars where it was none).
-
-        Parameters
-        ----------
-        name : str
-            "portfolio_sets" (the chosen set, today's, those within noise), "portfolio_models", "alternatives",
-            "appeals" or "portfolio" (the held-out figures).
-
-        Raises
-        ------
-        UsageError
-            If there is no such table; the message names the nearest.
-        """
-        if name not in self._rows:
-            hint = nearest(name, self._rows) or f"The tables are: {', '.join(self._rows)}."
-            raise UsageError(f"This portfolio has no table {name!r}.", hint=hint)
-        return to_frame(self._rows[name], self._kind)
-
-    def report(self, path: str | PathLike[str]) -> Path:
-        """Write the report as one HTML file and return its path.
-
-        Raises
-        ------
-        OutputError
-            If the file cannot be written.
-        """
-        from polyculture.files import atomic_write
+    def _page(self) -> str:
         from polyculture.report.html import portfolio_html
 
-        atomic_write(path, portfolio_html(self.record).encode())
-        return Path(path)
+        return portfolio_html(self.record)
 
-    def json(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the figures as JSON, and write them to ``path`` where one is given.
-
-        Raises
-        ------
-        OutputError
-            If the file cannot be written.
-        """
-        from polyculture.files import atomic_write
-        from polyculture.report.json import record_json
-
-        content = record_json(self.record, "portfolio")
-        if path is not None:
-            atomic_write(path, content)
-        return content.decode()
-
-    def tables(self, directory: str | PathLike[str]) -> Path:
-        """Write every table as CSV, with a dictionary of the columns, and return the folder.
-
-        Raises
-        ------
-        OutputError
-            If a file cannot be written.
-        """
+    def _write_tables(self, directory: str | PathLike[str]) -> None:
         from polyculture.report.tables import write_tables
 
         write_tables(self.record, directory)
-        return Path(directory)
 
 
 def portfolio(

@@ -12,9 +12,10 @@ from functools import cached_property
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from polyculture.errors import UsageError, nearest
+from polyculture.errors import UsageError
+from polyculture.giving import Kind, Reported, to_frame
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -42,10 +43,9 @@ if TYPE_CHECKING:
     from polyculture.readers import Table
     from polyculture.tally import Tally
 
-__all__ = ["Audit", "Kind", "Listing", "collecting", "native_kind", "to_frame"]
+__all__ = ["Audit", "Listing", "collecting"]
 
 T = TypeVar("T", bound="Record")
-Kind = Literal["polars", "pandas", "pyarrow"]
 
 
 class Listing(Sequence[T], Generic[T]):
@@ -119,38 +119,17 @@ def collecting(table: Table | None) -> Iterator[None]:
         raise translate(damage, table.inputs) from error
 
 
-def native_kind(frame: object) -> Kind:
-    """Return which kind of frame to answer with: pandas and pyarrow to their own, Polars to all others."""
-    import narwhals as nw
-
-    try:
-        implementation = nw.from_native(frame).implementation  # type: ignore[call-overload]
-    except TypeError:
-        return "polars"
-    if implementation.is_pandas():
-        return "pandas"
-    return "pyarrow" if implementation.is_pyarrow() else "polars"
-
-
-def to_frame(rows: list[Row], kind: Kind) -> Any:
-    """Return flat rows as a frame of one kind."""
-    from polyculture.audit.frames import frame, same_columns
-
-    if kind == "pandas":
-        import pandas as pd
-
-        return pd.DataFrame(same_columns(rows))
-    table = frame(rows)
-    return table.to_arrow() if kind == "pyarrow" else table
-
-
 @dataclass(frozen=True, repr=False)
-class Audit:
+class Audit(Reported):
     """What an audit found: frozen records, and ways to show and write them.
 
     Attributes have the names of the fields of audit.json. `record` is everything as one frozen record,
     `tally` the tables it was made of.
     """
+
+    _named = "audit"
+    _called = "audit"
+    _main = "outcomes"
 
     record: AuditRecord
     tally: Tally
@@ -267,24 +246,6 @@ class Audit:
     def _listing(self, name: str, records: tuple[T, ...]) -> Listing[T]:
         return Listing(name, records, self._rows.get(name, []), self._kind)
 
-    def frame(self, name: str) -> Any:
-        """Return one table of ``--tables`` as a frame.
-
-        Parameters
-        ----------
-        name : str
-            For example "models", "profile", "groups" or "group_models".
-
-        Raises
-        ------
-        UsageError
-            If there is no such table; the message names the nearest.
-        """
-        if name not in self._rows:
-            hint = nearest(name, self._rows) or f"The tables are: {', '.join(self._rows)}."
-            raise UsageError(f"This audit has no table {name!r}.", hint=hint)
-        return to_frame(self._rows[name], self._kind)
-
     def individuals(self) -> Any:
         """Return the individuals whom every model that judged them failed, with label and every answer.
 
@@ -344,42 +305,12 @@ class Audit:
         write_listing(nw.from_native(suspect_key_frame(found).lazy()), path)
         return Path(path)
 
-    def report(self, path: str | PathLike[str]) -> Path:
-        """Write the report as one HTML file and return its path.
-
-        Raises
-        ------
-        OutputError
-            If the file cannot be written.
-        """
-        from polyculture.files import atomic_write
+    def _page(self) -> str:
         from polyculture.report.html import html
 
-        atomic_write(path, html(self.record).encode())
-        return Path(path)
+        return html(self.record)
 
-    def json(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the audit as JSON, and write it to ``path`` where one is given.
-
-        Raises
-        ------
-        OutputError
-            If the file cannot be written.
-        """
-        from polyculture.files import text_and_file
-        from polyculture.report.json import to_json
-
-        return text_and_file(to_json(self.record), path)
-
-    def tables(self, directory: str | PathLike[str]) -> Path:
-        """Write every table as CSV, with a dictionary of the columns, and return the folder.
-
-        Raises
-        ------
-        OutputError
-            If a file cannot be written.
-        """
+    def _write_tables(self, directory: str | PathLike[str]) -> None:
         from polyculture.report.tables import write_tables
 
         write_tables(self.record, directory)
-        return Path(directory)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from polyculture.api import MappingOptions, Progress, Source, read, saved_tallies
 from polyculture.errors import UsageError
+from polyculture.giving import Kind, Written, to_frame
 from polyculture.outcomes import Outcomes
-from polyculture.results import Kind, to_frame
 from polyculture.searching import found_slices
 
 if TYPE_CHECKING:
@@ -23,8 +22,10 @@ __all__ = ["Slices", "slices"]
 
 
 @dataclass(frozen=True, repr=False)
-class Slices:
+class Slices(Written):
     """What a search for slices found. ``record`` holds the figures, as `slices` of audit.json."""
+
+    _named = "slices"
 
     record: SlicesRecord
     _kind: Kind = "polars"
@@ -42,22 +43,6 @@ class Slices:
         from polyculture.audit.frames import slice_rows
 
         return to_frame(slice_rows(self.record), self._kind)
-
-    def json(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the figures as JSON, and write them to ``path`` where one is given.
-
-        Raises
-        ------
-        OutputError
-            If the file cannot be written.
-        """
-        from polyculture.files import atomic_write
-        from polyculture.report.json import record_json
-
-        content = record_json(self.record, "slices")
-        if path is not None:
-            atomic_write(path, content)
-        return content.decode()
 
 
 def slices(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from polyculture.errors import UsageError, nearest
+from polyculture.giving import Reported
 
 if TYPE_CHECKING:
+    from polyculture.audit.frames import Row
     from polyculture.claims.records import ClaimRecord, ReproductionRecord
     from polyculture.labs import Sharing
 
@@ -17,11 +19,16 @@ __all__ = ["Reproduction"]
 
 
 @dataclass(frozen=True, repr=False)
-class Reproduction:
+class Reproduction(Reported):
     """A published analysis done again. ``record`` holds claims and audits as frozen records.
 
     ``experiment`` is what was trained for it, where it is an experiment; its outcomes can be audited and exported.
+    `frame` gives "claims", "snapshots", "profiles" or "improvements".
     """
+
+    _named = "reproduction"
+    _called = "reproduction"
+    _main = "claims"
 
     record: ReproductionRecord
     experiment: Sharing | None = None
@@ -39,57 +46,21 @@ class Reproduction:
         """What the paper reports, what we find, and the verdict."""
         return self.record.claims
 
-    def frame(self, name: str = "claims") -> Any:
-        """Return a table as a Polars frame.
-
-        Parameters
-        ----------
-        name : str
-            "claims", "snapshots", "profiles" or "improvements".
-
-        Raises
-        ------
-        UsageError
-            If there is no such table; the message names the nearest.
-        """
+    @cached_property
+    def _rows(self) -> dict[str, list[Row]]:
         from polyculture.claims.frames import tables
-        from polyculture.results import to_frame
 
-        found = tables(self.record)
-        if name not in found:
-            hint = nearest(name, found) or f"The tables are: {', '.join(found)}."
-            raise UsageError(f"This reproduction has no table {name!r}.", hint=hint)
-        return to_frame(found[name], "polars")
+        return tables(self.record)
 
-    def json(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the reproduction as JSON, and write it to ``path`` where one is given.
-
-        Raises
-        ------
-        OutputError
-            If the file cannot be written.
-        """
-        from polyculture.files import atomic_write
-        from polyculture.report.json import record_json
-
-        content = record_json(self.record, "reproduction")
-        if path is not None:
-            atomic_write(path, content)
-        return content.decode()
-
-    def report(self, path: str | PathLike[str]) -> Path:
-        """Write the page as one HTML file and return its path.
-
-        Raises
-        ------
-        OutputError
-            If the file cannot be written.
-        """
-        from polyculture.files import atomic_write
+    def _page(self) -> str:
         from polyculture.report.reproduction import html
 
-        atomic_write(path, html(self.record).encode())
-        return Path(path)
+        return html(self.record)
+
+    def _write_tables(self, directory: str | PathLike[str]) -> None:
+        from polyculture.report.tables import csv_files, write_folder
+
+        write_folder({f"{name}.csv": content for name, content in csv_files(self._rows).items()}, directory)
 
     def write(self, directory: str | PathLike[str]) -> Path:
         """Write reproduction.json, report.html and the tables as CSV into a folder, and return it.
@@ -99,13 +70,11 @@ class Reproduction:
         OutputError
             If a file cannot be written.
         """
-        from polyculture.claims.frames import tables
         from polyculture.report.json import record_json
-        from polyculture.report.reproduction import html
         from polyculture.report.tables import csv_files, write_folder
 
-        files = {f"{name}.csv": content for name, content in csv_files(tables(self.record)).items()}
-        files["reproduction.json"] = record_json(self.record, "reproduction")
-        files["report.html"] = html(self.record).encode()
+        files = {f"{name}.csv": content for name, content in csv_files(self._rows).items()}
+        files["reproduction.json"] = record_json(self.record, self._named)
+        files["report.html"] = self._page().encode()
         write_folder(files, directory)
         return Path(directory)
