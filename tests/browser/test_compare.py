@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
 import compare_samples as samples
 import pytest
 
+from browse import Open, unfold, violations
 from polyculture.report.compare_charts import _SHADES
 from polyculture.report.compare_html import compare_html, compare_repr_html
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
-
-Open = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Generator[Any]:
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("chromium is not installed: apt-get install chromium")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as session:
-        browser = session.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -39,36 +24,13 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
-@pytest.fixture
-def opened(chromium: Any, pages: dict[str, Path]) -> Generator[Open]:
-    """Open a page; requests that leave the file are kept in ``page.left``."""
-    contexts = []
-
-    def go(name: str, *, width: int = 1280, scheme: str = "light", javascript: bool = True) -> Any:
-        context = chromium.new_context(
-            viewport={"width": width, "height": 800}, color_scheme=scheme, java_script_enabled=javascript
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.left = []
-        page.on("request", lambda request: page.left.append(request.url) if request.url.startswith("http") else None)
-        page.goto(pages[name].as_uri())
-        return page
-
-    yield go
-    for context in contexts:
-        context.close()
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("name", ["groups", "hostile", "trend"])
 def test_axe_finds_no_violation(opened: Open, name: str, width: int, scheme: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     page = opened(name, width=width, scheme=scheme)
-    page.evaluate("document.querySelectorAll('details').forEach(element => element.open = true)")
-    found = axe.Axe().run(page).response["violations"]
-    assert [f"{rule['id']}: {node['html'][:120]}" for rule in found for node in rule["nodes"]] == []
+    unfold(page)
+    assert violations(page) == []
     assert page.left == []
 
 
@@ -76,7 +38,7 @@ def test_axe_finds_no_violation(opened: Open, name: str, width: int, scheme: str
 @pytest.mark.parametrize("width", [320, 1280])
 def test_no_page_scrolls_sideways(opened: Open, name: str, width: int) -> None:
     page = opened(name, width=width)
-    page.evaluate("document.querySelectorAll('details').forEach(element => element.open = true)")
+    unfold(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +10,9 @@ import polars as pl
 import pytest
 
 import polyculture as pc
+from browse import Open, unfold, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
-
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
 
 @pytest.fixture(scope="module")
@@ -38,32 +35,12 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Generator[Any]:
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("chromium is not installed: apt-get install chromium")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as session:
-        browser = session.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
 @pytest.mark.parametrize("name", ["portfolio", "slices"])
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
-def test_pages_are_accessible_silent_and_fit(
-    chromium: Any, pages: dict[str, Path], name: str, width: int, scheme: str
-) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
-    page = context.new_page()
-    left: list[str] = []
-    page.on("request", lambda request: left.append(request.url) if request.url.startswith("http") else None)
-    page.goto(pages[name].as_uri())
-    assert left == []
+def test_pages_are_accessible_silent_and_fit(opened: Open, name: str, width: int, scheme: str) -> None:
+    page = opened(name, width=width, scheme=scheme)
+    unfold(page)
+    assert page.left == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    found = axe.run(page)
-    assert found.violations_count == 0, found.generate_report()
+    assert violations(page) == []
     assert page.locator("figure svg[role=img]").count() >= 2
-    context.close()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -14,30 +12,14 @@ import sample_lab
 import sample_records as samples
 
 import polyculture as pc
+from browse import Open, unfold, violations
 from polyculture.audit.records import AuditRecord
 from polyculture.report import lab_sharing
 from polyculture.report.html import html, repr_html
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-ARGUMENTS = [
-    *("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync"),
-]
-Open = Callable[..., Any]
 MORE = ("kinds", "reproduction", "sharing")
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Generator[Any]:
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("chromium is not installed: apt-get install chromium")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as session:
-        browser = session.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 def with_kinds() -> AuditRecord:
@@ -68,50 +50,12 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
-@pytest.fixture
-def opened(chromium: Any, pages: dict[str, Path]) -> Generator[Open]:
-    """Open a report; every request that leaves the file is counted in ``page.left`` and stopped."""
-    contexts = []
-
-    def go(name: str, *, width: int = 1280, scheme: str = "light", javascript: bool = True) -> Any:
-        context = chromium.new_context(
-            viewport={"width": width, "height": 800}, color_scheme=scheme, java_script_enabled=javascript
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.left = []
-        address = pages[name].as_uri()
-
-        def watch(route: Any) -> None:
-            if route.request.url.split("#")[0] in {address, "data:,"}:
-                route.continue_()
-            else:
-                page.left.append(route.request.url)
-                route.abort()
-
-        context.route("**/*", watch)
-        page.on("request", lambda request: page.left.append(request.url) if ("http" in request.url[:5]) else None)
-        page.goto(address)
-        return page
-
-    yield go
-    for context in contexts:
-        context.close()
-
-
-def violations(page: Any) -> list[str]:
-    """Return what axe-core finds, as rule and element."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    found = axe.Axe().run(page).response["violations"]
-    return [f"{rule['id']}: {node['html'][:120]}" for rule in found for node in rule["nodes"]]
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("name", ["with_groups", "hostile", "one_model", "many_models", *MORE])
 def test_axe_finds_no_violation(opened: Open, name: str, width: int, scheme: str) -> None:
     page = opened(name, width=width, scheme=scheme)
-    page.evaluate("document.querySelectorAll('details').forEach(element => element.open = true)")
+    unfold(page)
     assert violations(page) == []
     assert page.left == []
 
@@ -135,7 +79,7 @@ def test_axe_finds_an_injected_violation(opened: Open, injection: str, rule: str
 @pytest.mark.parametrize("width", [320, 360, 700, 1280])
 def test_no_page_scrolls_sideways(opened: Open, name: str, width: int) -> None:
     page = opened(name, width=width)
-    page.evaluate("document.querySelectorAll('details').forEach(element => element.open = true)")
+    unfold(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
@@ -162,7 +106,7 @@ WIDE_TABLES = """() => [...document.querySelectorAll("table")].flatMap((table) =
 @pytest.mark.parametrize("name", ["with_groups", "many_models", "hostile"])
 def test_a_wide_table_scrolls_beside_the_names_of_its_rows(opened: Open, name: str) -> None:
     page = opened(name, width=360)
-    page.evaluate("document.querySelectorAll('details').forEach(element => element.open = true)")
+    unfold(page)
     tables = page.evaluate(WIDE_TABLES)
     assert len(tables) > 3
     for table in tables:
@@ -344,7 +288,7 @@ def test_a_notebook_shows_the_compact_view_and_keeps_its_own_look(chromium: Any,
 
 def test_the_search_field_shows_the_rows_that_hold_all_words(opened: Open) -> None:
     page = opened("many_models")
-    page.evaluate("document.querySelectorAll('details').forEach(element => element.open = true)")
+    unfold(page)
     rows = page.locator("table[data-filter]").first.locator("tbody tr")
     total = rows.count()
     page.locator(".filter input").first.fill("-03b- ORGANISATION-4")
