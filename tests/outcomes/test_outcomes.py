@@ -296,8 +296,3 @@ def test_options_that_contradict_each_other_are_refused(options: dict) -> None:
     with pytest.raises(UsageError) as caught:
         Mapping(**options)
     assert caught.value.hint
-
-
-def test_defaults_of_a_layout_fill_only_what_was_not_given() -> None:
-    mapping = Mapping(label="truth").with_defaults({"label": "label", "id": "id", "long": False})
-    assert (mapping.label, mapping.id) == ("truth", "id")

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from polyculture.stats import contrasts
 from polyculture.stats.contrasts import (
     contrast,
     difference_of_rates,
     max_min_gap,
     ratio_of_rates,
-    shared_correlation,
     two_sample_p,
 )
 from polyculture.stats.homogeneity import estimate, moments
@@ -147,12 +147,12 @@ def test_clusters_over_both_groups_make_the_shares_correlated(rng: np.random.Gen
     all_fail = failed.all(axis=1)
     draws = rng.multinomial(50, np.full(50, 1 / 50), 3000)[:, cluster]
     shares = [(draws[:, rows] @ all_fail[rows]) / draws[:, rows].sum(axis=1) for rows in (part, ~part)]
-    correlation = shared_correlation(*groups)
+    correlation = contrasts._shared(*groups).correlation
     assert correlation == pytest.approx(np.corrcoef(*shares)[0, 1], abs=0.05)
     assert correlation > 0.3
     difference = contrast(*groups).difference
     apart = group(failed[~part], np.ones(500), cluster=cluster[~part] * 3 + 1)
-    assert shared_correlation(groups[0], apart) == 0.0
+    assert contrasts._shared(groups[0], apart).correlation == 0.0
     unrelated = contrast(groups[0], apart).difference
     assert difference.value == unrelated.value
     assert difference.high - difference.low < unrelated.high - unrelated.low  # type: ignore[operator]

@@ -38,18 +38,6 @@ def test_churn_alone_gives_the_adjusted_share_and_not_the_uniform_one(law: str, 
     assert uniform > observed + 0.03
 
 
-def test_relapses_of_churn_are_expected_too() -> None:
-    rng = np.random.default_rng(4)
-    failed, later = churn(rng, rng.normal(0, 1.5, 40_000), 5, -0.3)
-    fit = fit_difficulty(np.bincount(failed.sum(axis=1), minlength=6), failed.mean(axis=0))
-    others = failed[:, 1:].sum(axis=1)
-    fine = np.bincount(others[~failed[:, 0]], minlength=5)
-    expected = fine * fit.relapsed(0, failed[:, 0].mean(), later[:, 0].mean())
-    observed = np.bincount(others[~failed[:, 0] & later[:, 0]], minlength=5)
-    np.testing.assert_allclose(expected / expected.sum(), observed / observed.sum(), atol=0.015)
-    assert expected.sum() == pytest.approx(observed.sum(), rel=0.03)
-
-
 def test_independent_models_have_equal_chances() -> None:
     rates = np.array([0.2, 0.3, 0.25])
     law = np.zeros(4)

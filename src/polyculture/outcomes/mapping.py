@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 from polyculture import expressions
 from polyculture.errors import UsageError
@@ -219,9 +218,3 @@ class Mapping:
             hint="Name the label (--label COLUMN), a rule (--failure decision=reject), an expression (--failed-when), "
             "or say that the columns are 0/1 outcomes (--outcomes failed).",
         )
-
-    def with_defaults(self, defaults: dict[str, Any]) -> Mapping:
-        """Return a copy in which fields left at their default take the values of a fixed layout."""
-        blank = {name: field.default for name, field in type(self).__dataclass_fields__.items()}
-        fill = {name: value for name, value in defaults.items() if getattr(self, name) == blank[name]}
-        return replace(self, **fill) if fill else self

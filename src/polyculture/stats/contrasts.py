@@ -37,7 +37,6 @@ __all__ = [
     "difference_of_rates",
     "max_min_gap",
     "ratio_of_rates",
-    "shared_correlation",
     "two_sample_p",
 ]
 
@@ -208,23 +207,8 @@ def _score(x1: float, n1: float, x2: float, n2: float, shared: _Shared = _Shared
     return max(p, 1e-15), "score test with effective sizes"
 
 
-def shared_correlation(one: Moments, other: Moments) -> float:
-    """Return the correlation of two observed shares through the clusters that reach over both groups.
-
-    Parameters
-    ----------
-    one, other : Moments
-        Of the same event in both groups, with clusters numbered alike.
-
-    Returns
-    -------
-    float
-        In [-1, 1]; 0 without clusters.
-    """
-    return _shared(one, other).correlation
-
-
 def _shared(one: Moments, other: Moments) -> _Shared:
+    """Return what clusters that reach over both groups do to the difference; clusters are numbered alike in both."""
     sums1, sums2 = _event_totals(one), _event_totals(other)
     names1, names2 = one.rows.cluster_names, other.rows.cluster_names
     if sums1 is None or sums2 is None or names1 is None or names2 is None:

@@ -67,10 +67,6 @@ class Difficulty:
         """
         return self._given(model, self._curve(rate_before)) @ (1.0 - self._curve(rate_after))
 
-    def relapsed(self, model: int, rate_before: float, rate_after: float) -> Floats:
-        """Return the same chance that a success is lost, (k,)."""
-        return self._given(model, 1.0 - self._curve(rate_before)) @ self._curve(rate_after)
-
     def _given(self, model: int, own: Floats) -> Floats:
         """Return the law of hardness by number of others that fail, and what the model itself did, (k, Q)."""
         others = self.free.copy()
