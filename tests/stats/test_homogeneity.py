@@ -373,3 +373,18 @@ def test_wrong_calls_are_refused() -> None:
         moments(np.ones((2, 2)), failed, [1])
     with pytest.raises(ValueError, match="one value a row"):
         moments(np.ones_like(failed), failed, [1, 2])
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_the_ceiling_of_unequal_sets_is_the_mean_of_each_individuals_own(rng: np.random.Generator, event: Any) -> None:
+    judged = rng.random((200, 4)) < 0.6
+    judged[~judged.any(axis=1), 0] = True
+    failed = (rng.random((200, 4)) < [0.1, 0.5, 0.3, 0.7]) & judged
+    rates = failed.sum(axis=0) / judged.sum(axis=0)
+    own = [rates[row] for row in judged]
+    largest = {
+        "all_fail": [min(one) for one in own],
+        "none_fail": [1 - max(one) for one in own],
+        "same": [1 - (max(one) - min(one)) for one in own],
+    }[event]
+    assert moments(judged, failed, np.ones(200), event=event).max_observed == pytest.approx(np.mean(largest))

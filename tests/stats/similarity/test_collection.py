@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from polyculture.stats._rows import make_rows
+from polyculture.stats.intervals import jeffreys
 from polyculture.stats.similarity import cells_of, pair_similarity
 from polyculture.stats.similarity.collection import capa_of_all, effective_number, fleiss, mean_phi
 from polyculture.stats.similarity.multiplicity import (
@@ -169,7 +170,13 @@ def test_ambiguity_and_discrepancy_of_the_definition():
     found, model = discrepancy(rows, cells_of(rows), baseline)
     assert found.value == pytest.approx(differs.mean(axis=0).max())
     assert model == int(differs.mean(axis=0).argmax())
-    assert found.low <= found.value <= found.high
+    others = [j for j in range(4) if j != baseline]
+    limits = [jeffreys(int(differs[:, j].sum()), 300, 0.95 ** (1 / 3)) for j in others]  # Sidak
+    assert found.low == pytest.approx(max(limit.low for limit in limits))
+    assert found.high == pytest.approx(max(limit.high for limit in limits))
+    weighted = make_rows(np.ones_like(failed), failed, np.ones(300), np.full(300, 2.0), np.full(300, 4.0))
+    again, _ = discrepancy(weighted, cells_of(weighted), baseline)
+    assert again[:3] == pytest.approx(found[:3])  # equal weights change nothing, by the other way of counting
 
 
 def test_baseline_ties_go_to_the_first_and_nobody_has_none():
