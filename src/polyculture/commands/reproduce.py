@@ -9,13 +9,16 @@ from cyclopts import Group, Parameter
 from polyculture.commands.options import OTHER, OUTPUT, option
 
 ECOSYSTEM = Group("ecosystem-level", sort_key=1)
-SHARING = Group("german-credit, law-school, acs", sort_key=2)
+SHARING = Group("german-credit, law-school, acs, shared-vision, shared-text", sort_key=2)
 
 
 def reproduce(
     name: Annotated[
         str,
-        Parameter(help="Which: ecosystem-level (2307.05862); german-credit, law-school, acs (2211.13972)."),
+        Parameter(
+            help="Which: ecosystem-level (2307.05862); german-credit, law-school, acs, shared-vision, shared-text "
+            "(2211.13972)."
+        ),
     ],
     /,
     *,
@@ -23,7 +26,8 @@ def reproduce(
         str | None,
         Parameter(
             help="ecosystem-level: folder of the HAPI layout, its years are audited and compared. law-school: its "
-            "table, or module:function of a loader. acs: folder with the PUMS person files.",
+            "table, or module:function of a loader. acs: folder with the PUMS person files. shared-vision: mnist.npz. "
+            "shared-text: a table of rated texts.",
             show_default=False,
         ),
     ] = None,
@@ -39,7 +43,7 @@ def reproduce(
     ] = None,
     scale: Annotated[
         Literal["quick", "laptop", "paper"] | None,
-        option(SHARING, "quick (under 3 minutes), laptop, or paper: as many trials as published (quick)."),
+        option(SHARING, "quick (minutes), laptop, or paper: as many trials as published (quick)."),
     ] = None,
     codes: Annotated[
         Literal["one-hot", "ordinal"] | None, option(SHARING, "german-credit: how codes become numbers (one-hot).")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,6 +20,7 @@ from polyculture.lab.records import (
     EffectRecord,
     FaultRecord,
     GroupsRecord,
+    LearnerRecord,
     SharingRecord,
 )
 from polyculture.lab.sentences import components_sentence, headline, notes
@@ -70,6 +72,7 @@ def _analysed(store: Store) -> SharingRecord:
     )
     effects = tuple(effect for where in _places(plan) for effect in _effects(plan, found, where, train))
     components = _components(plan, found)
+    between = tuple(_between_learners(plan, found))
     faults = _faults(store, found)
     return SharingRecord(
         plan=plan,
@@ -84,6 +87,7 @@ def _analysed(store: Store) -> SharingRecord:
         versions=store.manifest.versions,
         results=results,
         effects=effects,
+        learners=between,
         components=components,
         components_sentence=components_sentence(components),
         homogenization_and_accuracy=_correlations(store, found),
@@ -184,13 +188,18 @@ def _contrast(arms: Sequence[Arm], component: str, level: float, against: float)
 
 def _effects(plan: Plan, found: Measured, where: _Where, train: int) -> Iterator[EffectRecord]:
     arms = plan.arms()
-    failures, expected = (found.at(v, where.learner, where.blocks) for v in (found.systemic_failure, found.expected))
-    uniform, group_expected = (
-        found.at(v, where.learner, where.blocks)
-        for v in (found.group_products[GROUP_MEASURES.index("uniform")], found.group_expected)
-    )
-    known = _slice(found.systemic_failure, where)[:, :, 0]
     for component in plan.varied():
+        learners = _sharers(plan, component) if where.learner is None else (where.learner,)
+        failures, expected, uniform, group_expected = (
+            found.at(values, learners, where.blocks)
+            for values in (
+                found.systemic_failure,
+                found.expected,
+                found.group_products[GROUP_MEASURES.index("uniform")],
+                found.group_expected,
+            )
+        )
+        known = _slice(found.systemic_failure[list(learners)], _Where(None, where.blocks))[:, :, 0]
         levels = sorted({arm.shares(component) for arm in arms}, reverse=True)
         words = {arm.shares(component): arm.level(component) for arm in arms}
         for level in levels[:-1]:
@@ -210,6 +219,14 @@ def _effects(plan: Plan, found: Measured, where: _Where, train: int) -> Iterator
             )
 
 
+def _sharers(plan: Plan, component: str) -> tuple[int, ...]:
+    """Return the learners that the effect of a component is taken over: of a pretrained model those that have one."""
+    everyone = range(len(plan.learners))
+    if component != "backbone":
+        return tuple(everyone)
+    return tuple(one for one in everyone if plan.learners[one].adapt not in {None, "scratch"}) or tuple(everyone)
+
+
 def _on_groups(
     plan: Plan, individuals: tuple[Floats, Floats], groups: tuple[Floats, Floats], weights: Floats
 ) -> dict[str, Statistic]:
@@ -221,6 +238,33 @@ def _on_groups(
         "group_log_ratio": statistic(log_ratio_contrast(*groups, weights)),
         "beyond_groups": statistic(log_ratio_contrast(above, below, np.concatenate([weights, -weights]))),
     }
+
+
+def _between_learners(plan: Plan, found: Measured) -> Iterator[LearnerRecord]:
+    """Return each way to adapt a pretrained model against each that stands after it, in every arm, all sizes together."""
+    adapting = [number for number, learner in enumerate(plan.learners) if learner.adapt is not None]
+    uniform = found.group_products[GROUP_MEASURES.index("uniform")]
+    for (first, second), (arm, name) in product(combinations(adapting, 2), enumerate(one.name for one in plan.arms())):
+
+        def take(values: Floats, pair: tuple[int, int] = (first, second), arm: int = arm) -> Floats:
+            return np.stack([found.at(values, learner, None)[arm] for learner in pair])
+
+        log_ratio = log_ratio_contrast(take(found.systemic_failure), take(found.expected), (1.0, -1.0))
+        accuracy = take(found.accuracy)
+        groups = None
+        if plan.data.groups:
+            products = log_ratio_contrast(take(uniform), take(found.group_expected), (1.0, -1.0))
+            groups = statistic(products, exponential=True)
+        yield LearnerRecord(
+            learner=plan.learners[first].shown(),
+            against=plan.learners[second].shown(),
+            arm=name,
+            trials=int(np.isfinite(accuracy).all(axis=0).sum()),
+            log_ratio=statistic(log_ratio),
+            ratio=statistic(log_ratio, exponential=True),
+            group_ratio=groups,
+            accuracy=statistic(mean_over_trials(accuracy[0] - accuracy[1])),
+        )
 
 
 def _components(plan: Plan, found: Measured) -> tuple[ComponentRecord, ...]:

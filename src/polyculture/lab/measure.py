@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,12 +53,12 @@ class Measured:
     faults: Counter[tuple[int, int, int, int, str]]
     said: dict[tuple[int, int, int, int, str], str]
 
-    def at(self, values: Floats, learner: int | None, blocks: int | None) -> Floats:
+    def at(self, values: Floats, learner: int | Sequence[int] | None, blocks: int | None) -> Floats:
         """Return the means of some figures by arm and seeds, (A, R, C), over the settings that are meant.
 
         A setting without outcomes at a pair of seeds is left out of that mean.
         """
-        chosen = values[slice(None) if learner is None else [learner]]
+        chosen = values[slice(None) if learner is None else np.atleast_1d(learner)]
         chosen = chosen[:, slice(None) if blocks is None else [blocks]]
         known = np.isfinite(chosen)
         number = known.sum(axis=(0, 1))

@@ -128,7 +128,8 @@ def with_settings(content: Mapping[str, Any], settings: Iterable[str]) -> dict[s
         The table.
     settings : iterable of str
         ``KEY=VALUE``: a field, with dots for tables inside (``data.codes=ordinal``); the value as in TOML, text also
-        without quotes. ``learner=PATH,PATH`` replaces all learners, ``learner.NAME=VALUE`` a parameter of each.
+        without quotes. ``learner=PATH,PATH`` replaces all learners, ``learner.NAME=VALUE`` sets a parameter of each;
+        ``backbone=FOLDER,FOLDER`` and ``backbone.KEY=VALUE`` do so with pretrained models.
 
     Raises
     ------
@@ -148,6 +149,9 @@ def with_settings(content: Mapping[str, Any], settings: Iterable[str]) -> dict[s
             raise UsageError(f"--set {setting!r} is no KEY=VALUE.", hint="Write for example --set model_seeds=2.")
         if names[0] == "learner":
             _set_learner(found, names[1:], text.strip(), setting)
+            continue
+        if names[0] == "backbone":
+            _set_backbone(found, names[1:], text.strip(), setting)
             continue
         table = found
         for name in names[:-1]:
@@ -169,6 +173,17 @@ def _set_learner(content: dict[str, Any], names: list[str], text: str, setting: 
         raise UsageError(f"--set {setting!r} is no parameter of an estimator.", hint="Change it in the plan's file.")
     for one in learners:
         one.setdefault("parameters", {})[names[0]] = _value(text)
+
+
+def _set_backbone(content: dict[str, Any], names: list[str], text: str, setting: str) -> None:
+    if not names:
+        content["backbone"] = [{"model": path.strip()} for path in text.split(",") if path.strip()]
+        return
+    backbones = content.get("backbone", [])
+    if len(names) > 1 or not isinstance(backbones, list):
+        raise UsageError(f"--set {setting!r} is no key of a backbone.", hint="Change it in the plan's file.")
+    for one in backbones:
+        one[names[0]] = _value(text)
 
 
 def _value(text: str) -> Any:

@@ -16,6 +16,7 @@ from polyculture.files import output_error
 from polyculture.lab.chunks import chunk_bytes
 from polyculture.lab.components import check_learners, need_lab
 from polyculture.lab.data import prepare
+from polyculture.lab.pretrained import with_backbones
 from polyculture.lab.store import Store, locked
 from polyculture.lab.trial import run_trial, tested
 
@@ -74,6 +75,7 @@ def run(
     data = prepare(plan)
     check_blocks(plan, data.individuals)
     with locked(out):
+        data = with_backbones(plan, data, out / "backbones", tell)
         store = Store.begin(out / "store", plan, data)
         _fill(store, data, jobs, backend, tell, out / "timings.csv")
     return store

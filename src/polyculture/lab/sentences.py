@@ -22,6 +22,7 @@ _WHAT = {
     "preprocessing": "preprocessing",
     "learner": "a learner",
     "seed": "a random state",
+    "backbone": "a pretrained model",
 }
 
 
@@ -62,7 +63,7 @@ def headline(
     by_arm = {result.arm: result for result in results if result.learner is None and result.blocks is None}
     shown = ""
     if len(plan.varied()) == 1:
-        first, second = by_arm[effect.level], by_arm[effect.against]
+        first, second = (by_arm[plan.arm_at(effect.component, level)] for level in (effect.level, effect.against))
         shown = (
             f": failed by all are {_share(first.systemic_failure)} ({effect.level}) and "
             f"{_share(second.systemic_failure)} ({effect.against}), where independence would have "

@@ -36,6 +36,8 @@ __all__ = ["Manifest", "Store", "locked"]
 SCHEMA = "polyculture/lab-store/1"
 _CHUNK = re.compile(r"trials-(\d{6})-([0-9a-f]{16})\.parquet")
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "joblib", "polars", "narwhals")
+_NETWORKS = ("torch", "skorch", "transformers", "peft", "safetensors")
+"""Of what adapts pretrained models."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,7 +88,7 @@ class Store:
             individuals=data.individuals,
             trials=plan.trials(),
             data=data.hashes,
-            versions=_versions(),
+            versions=_versions(plan),
         )
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -234,9 +236,9 @@ class Store:
         return table["id"].to_list(), np.array([place.get(row, -1) for row in rows], dtype=np.int64), cells
 
 
-def _versions() -> dict[str, str]:
+def _versions(plan: Plan) -> dict[str, str]:
     found = {"polyculture": __version__, "python": python_version()}
-    for library in _LIBRARIES:
+    for library in (*_LIBRARIES, *(_NETWORKS if plan.backbones else ())):
         with suppress(PackageNotFoundError):
             found[library] = version(library)
     return found

@@ -108,7 +108,7 @@ def _big_numbers(record: SharingRecord) -> list[dict[str, str]]:
     if not record.effects or len(record.plan.varied()) != 1:
         return []
     effect = record.effects[0]
-    first, second = whole[effect.level], whole[effect.against]
+    first, second = (whole[record.plan.arm_at(effect.component, level)] for level in (effect.level, effect.against))
     return [
         _big("observed", f"failed by all ({first.arm})", first.systemic_failure, "percent"),
         _big("expected", f"failed by all ({second.arm})", second.systemic_failure, "percent"),

@@ -19,6 +19,8 @@ _MODULES = {
     "german-credit": "polyculture.reproductions.german_credit",
     "law-school": "polyculture.reproductions.law_school",
     "acs": "polyculture.reproductions.acs",
+    "shared-vision": "polyculture.reproductions.shared_vision",
+    "shared-text": "polyculture.reproductions.shared_text",
 }
 NAMES = tuple(_MODULES)
 
