@@ -241,7 +241,7 @@ def _on_groups(
 
 
 def _between_learners(plan: Plan, found: Measured) -> Iterator[LearnerRecord]:
-    """Return each way to adapt a pretrained model against each that stands after it, in every arm, all sizes together."""
+    """Return each way to adapt a pretrained model against each after it in the plan, by arm, all sizes together."""
     adapting = [number for number, learner in enumerate(plan.learners) if learner.adapt is not None]
     uniform = found.group_products[GROUP_MEASURES.index("uniform")]
     for (first, second), (arm, name) in product(combinations(adapting, 2), enumerate(one.name for one in plan.arms())):

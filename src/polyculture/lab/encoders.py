@@ -222,7 +222,13 @@ def text_inputs(backbone: Backbone, texts: Sequence[str], encoder: Any) -> Input
             )
         return {name: np.ascontiguousarray(values) for name, values in tokenize(list(texts)).items()}
     if backbone.configuration and not backbone.tokenizer:
-        return _hashed_words(texts, int(encoder.model.config.vocab_size), backbone.max_length)
+        vocabulary = getattr(encoder.model.config, "vocab_size", None)
+        if vocabulary is None:
+            raise UsageError(
+                f"Backbone {backbone.shown()!r} of type {encoder.model.config.model_type} reads no texts.",
+                hint="Name a model_type for texts, such as bert.",
+            )
+        return _hashed_words(texts, int(vocabulary), backbone.max_length)
     from transformers import AutoTokenizer
 
     with _quiet():

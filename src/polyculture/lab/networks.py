@@ -137,7 +137,7 @@ def fit(classifier: Classifier, inputs: Inputs, label: NDArray[np.int64], method
 
         def on_batch_end(self, net: Any, training: bool = True, loss: Any = None, **_: Any) -> None:
             if training and loss is not None and not bool(torch.isfinite(loss)):
-                raise NotFiniteError(f"the loss is {float(loss)} in epoch {len(net.history)}")
+                raise NotFiniteError(f"the loss is {loss.item()} in epoch {len(net.history)}")
 
     own, head = rates(method, training)
     steps = training.epochs * -(-len(label) // training.batch_size)

@@ -99,6 +99,8 @@ def _shared(plan: Plan, data: Prepared, backbone: Backbone, folder: Path) -> tup
 
     with networks.deterministic(plan.seed):
         model, weights, hashes = _pretrained(backbone, plan.data, folder)
+        if any(learner.adapt == "scratch" for learner in plan.learners):
+            encoders.encoder(backbone, plan.data, fresh=True)  # refused now, if it cannot be
         inputs = _inputs(backbone, plan.data, data, model)
         width = encoders.width(model, inputs)
         state = encoders.state_hash(model)

@@ -11,6 +11,13 @@ from markupsafe import Markup
 from polyculture.lab.records import ArmRecord, EffectRecord, SharingRecord
 from polyculture.report import words
 from polyculture.report.html import environment, template_text
+from polyculture.report.lab_backbones import (
+    backbone_words,
+    data_words,
+    learner_words,
+    learners_chart,
+    show_learners,
+)
 from polyculture.report.lab_charts import MOST_CURVES, effects_chart, size_chart
 from polyculture.report.sections import MOST_TABLE_ROWS, Figure, figure
 
@@ -52,6 +59,10 @@ def html(record: SharingRecord) -> str:
             most_rows=MOST_TABLE_ROWS,
             what=_what,
             step_words=step_words,
+            backbone_words=backbone_words,
+            data_words=data_words,
+            learner_words=lambda learner: learner_words(learner, step_words(learner.pipeline())),
+            learners_figure=figure("learners", learners_chart(record.learners)) if record.learners else None,
         )
     )
     return page
@@ -185,5 +196,6 @@ def print_sharing(record: SharingRecord, console: Console) -> None:
         if len(by_learner) > MOST_LISTED:
             screen.row(table, f"... and {len(by_learner) - MOST_LISTED} more")
         screen.show(table)
+    show_learners(record.learners, screen)
     for note in record.notes:
         screen.paragraph(f"- {note}")

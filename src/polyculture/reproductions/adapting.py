@@ -134,8 +134,8 @@ def reproduced(
 
 _ALL = "all ways to adapt"
 _ACCURACY = (
-    "H falls where models fail more often, whatever they share: beside each order stands the difference in accuracy, in "
-    "the table of learners of the experiment."
+    "H falls where models fail more often, whatever they share: beside each order stands the difference in accuracy, "
+    "in the table of learners of the experiment."
 )
 
 
