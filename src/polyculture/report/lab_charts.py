@@ -45,6 +45,9 @@ def effects_chart(effects: Sequence[EffectRecord]) -> Chart | None:
 def ratio_chart(entries: Sequence[tuple[str, Statistic, str]], *, title: str) -> Chart | None:
     """Return ratios with their intervals, a row each, 1 marked; None where none is defined.
 
+    An interval is drawn to twice the farthest ratio at most, so that one very wide one does not flatten all others; the
+    axis then says so, and the numbers beside it are whole.
+
     Parameters
     ----------
     entries : sequence of (str, Statistic, str)
@@ -52,13 +55,17 @@ def ratio_chart(entries: Sequence[tuple[str, Statistic, str]], *, title: str) ->
     title : str
         Of the axis.
     """
+    values = [abs(at) for _, ratio, _ in entries if (at := _above_one(ratio.value)) is not None]
+    most = max(1.0, 2.0 * max(values, default=0.0))
+    cut = any((ratio.high or 0.0) - 1.0 > most for _, ratio, _ in entries)
+    title += " (long intervals are cut)" if cut else ""
     rows = [
         {
             "order": order,
             "label": words.shown(label),
             "value": _above_one(ratio.value),
             "low": _above_one(ratio.low),
-            "high": _above_one(ratio.high),
+            "high": None if ratio.high is None else min(ratio.high - 1.0, most),
             "expected": 0.0,
             "text": words.number(ratio, "ratio"),
             "interval": words.interval(ratio, "ratio"),
