@@ -114,6 +114,7 @@ def test_another_schema_is_refused() -> None:
 def test_every_record_is_described_in_the_schema() -> None:
     described = {name for result in SCHEMA_NAMES for name in json_schema(result)["$defs"]}
     assert isinstance(samples.waimai(), AuditRecord)
-    plans = {"Backbone", "Data", "Learner", "Plan", "Preprocessing", "Pretrain", "Share", "Step", "Task"}  # structs, but no records
+    # Structs, but no records.
+    plans = {"Backbone", "Data", "Learner", "Plan", "Preprocessing", "Pretrain", "Share", "Step", "Task"}
     others = {"AgreementRecord"}  # ratings without gold labels have no audit; `panel` writes them by themselves
     assert {cls.__name__ for cls in Record.__subclasses__()} - others == described - plans
