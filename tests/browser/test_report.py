@@ -43,7 +43,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     found["reproduction"] = folder / "reproduction.html"
     pc.reproduce().report(found["reproduction"])
     found["sharing"] = folder / "sharing.html"
-    found["sharing"].write_text(lab_sharing.html(sample_lab.record("<b>trees</b>")), encoding="utf-8")
+    found["sharing"].write_text(lab_sharing.html(sample_lab.adapting("<b>model</b>")), encoding="utf-8")
     leaking = '<!doctype html><img alt="" src="http://127.0.0.1:9/x.png">'
     found["leaking"] = folder / "leaking.html"
     found["leaking"].write_text(leaking, encoding="utf-8")

@@ -99,6 +99,14 @@ def test_a_factorial_experiment_names_the_component_that_matters(run: Callable[.
     assert first.log_ratio.value == pytest.approx(by_hand)
 
 
+def test_an_experiment_in_which_rows_do_not_vary_has_its_sentence(run: Callable[..., Sharing]) -> None:
+    found = run(share={"rows": ["fixed"], "seed": ["shared", "own"]}, blocks=[4])
+    assert found.record.arms == ("seed shared", "seed own")
+    assert "share a random state" in found.headline
+    assert "% (shared)" in found.headline
+    assert "seed: shared against own" in found._page()
+
+
 def test_trials_without_outcomes_are_counted_and_leave_all_arms(run: Callable[..., Sharing], table: Path) -> None:
     # Neighbours need eight rows with a label, which the second decision-maker's own block not always has.
     holes = pl.read_csv(table).with_columns(amount=pl.when(pl.int_range(pl.len()) % 3 == 0).then("amount"))

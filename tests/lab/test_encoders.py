@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import tiny
 
-from polyculture.errors import PolycultureError, UsageError
+from polyculture.errors import FileError, PolycultureError, UsageError
 from polyculture.lab import pretrained
 from polyculture.lab.data import prepare
 from polyculture.lab.planfile import plan_from, with_settings
@@ -122,3 +122,26 @@ def test_backbones_can_be_set_from_the_shell() -> None:
     assert plan_from(content).backbones[0].shown() == "b"
     with pytest.raises(UsageError, match="no key of a backbone"):
         with_settings(tiny.images(), ["backbone.pretrain.seed=1"])
+
+
+@pytest.mark.parametrize(("given", "local"), [({"model": "folder"}, True), ({"hub": "someone/model"}, False)])
+def test_only_a_named_hub_is_asked(
+    given: dict[str, str], local: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import transformers
+
+    asked: list[tuple[str, dict[str, Any]]] = []
+
+    def from_pretrained(source: str, **options: Any) -> None:
+        asked.append((source, options))
+        raise OSError("not there\nand more")
+
+    monkeypatch.setattr(transformers.AutoModel, "from_pretrained", from_pretrained)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "config.json").write_text("{}")
+    with pytest.raises(FileError, match=r"is no model that transformers can read: not there It needs"):
+        begin(tiny.images(**one(**given)), tmp_path)
+    (source, options) = asked[0]
+    assert source == next(iter(given.values()))
+    assert options == {"local_files_only": local, "trust_remote_code": False, "use_safetensors": True}

@@ -10,14 +10,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from polyculture.lab.plan import Data, Learner, Plan, Preprocessing, Share, Step, Task
+    from polyculture.lab.plan import Backbone, Data, Learner, Plan, Preprocessing, Pretrain, Share, Step, Task
     from polyculture.labs import Sharing, open, read_plan, sharing, starter  # noqa: A004 (pc.lab.open)
 
 __all__ = [
+    "Backbone",
     "Data",
     "Learner",
     "Plan",
     "Preprocessing",
+    "Pretrain",
     "Share",
     "Sharing",
     "Step",

@@ -60,13 +60,20 @@ parameters = { max_depth = 3 }
 # steps = [{ estimator = "sklearn.decomposition.PCA", parameters = { n_components = 5 } },
 #          { estimator = "sklearn.neighbors.KNeighborsClassifier" }]
 
+# A pretrained model, adapted by a linear probe (or scratch, finetune, bitfit, lora); for texts also data.text:
+# [[backbone]]
+# model = "FOLDER"
+# [[learner]]
+# adapt = "probe"
+# parameters = { epochs = 10 }
+
 [[preprocessing]]
 name = "standard"
 steps = [{ estimator = "sklearn.preprocessing.StandardScaler" }]
 
 [share]                  # the arms are all combinations of these levels
 rows = ["fixed", "disjoint", 0.5]  # same block; a block each; half of the rows in common
-# features = ["shared", "own"]     # so too: preprocessing, learner, seed
+# features = ["shared", "own"]     # so too: preprocessing, learner, seed, backbone
 """
 
 

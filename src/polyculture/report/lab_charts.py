@@ -46,7 +46,7 @@ def ratio_chart(entries: Sequence[tuple[str, Statistic, str]], *, title: str) ->
     """Return ratios with their intervals, a row each, 1 marked; None where none is defined.
 
     An interval is drawn to twice the farthest ratio at most, so that one very wide one does not flatten all others; the
-    axis then says so, and the numbers beside it are whole.
+    chart's note then says so.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def ratio_chart(entries: Sequence[tuple[str, Statistic, str]], *, title: str) ->
     values = [abs(at) for _, ratio, _ in entries if (at := _above_one(ratio.value)) is not None]
     most = max(1.0, 2.0 * max(values, default=0.0))
     cut = any((ratio.high or 0.0) - 1.0 > most for _, ratio, _ in entries)
-    title += " (long intervals are cut)" if cut else ""
+    note = "Long intervals are cut; the numbers are whole." if cut else ""
     rows = [
         {
             "order": order,
@@ -81,6 +81,7 @@ def ratio_chart(entries: Sequence[tuple[str, Statistic, str]], *, title: str) ->
         interval_rows(rows, "wide", title=title, label=RATIO_LABEL),
         interval_rows(rows, "compact", title=title, label=RATIO_LABEL),
         rows,
+        note,
     )
 
 
