@@ -117,7 +117,24 @@ def test_every_way_to_adapt_gives_outcomes_that_the_audit_measures() -> None:
     assert scratch[0].systemic_failure == scratch[1].systemic_failure
     assert (found.effects[0].component, found.effects[0].trials) == ("backbone", 4)
     assert "pretrained model" in found.headline
+    assert any(note.startswith("From scratch nothing pretrained is shared") for note in found.record.notes)
     assert {"torch", "transformers", "peft", "skorch"} <= set(found.record.versions)
+
+
+def test_components_are_compared_over_the_same_learners() -> None:
+    found = pc.lab.sharing(
+        tiny.images(
+            backbone=THREE,
+            learner=ALL[:2],
+            model_seeds=2,
+            share={"rows": ["fixed"], "seed": ["shared", "own"], "backbone": ["shared", "own"]},
+        )
+    )
+    probe = {effect.component: effect.log_ratio.value for effect in found.effects if effect.learner == "probe"}
+    whole = {effect.component: effect.log_ratio.value for effect in found.effects if effect.learner is None}
+    assert {one.component: one.log_ratio.value for one in found.record.components} == pytest.approx(probe)
+    assert whole["backbone"] == pytest.approx(probe["backbone"])
+    assert whole["seed"] != pytest.approx(probe["seed"])
 
 
 def test_one_way_against_another_is_the_ratio_of_their_sums() -> None:

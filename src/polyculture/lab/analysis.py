@@ -272,7 +272,9 @@ def _components(plan: Plan, found: Measured) -> tuple[ComponentRecord, ...]:
     varied, arms = plan.varied(), plan.arms()
     if len(varied) < 2:
         return ()
-    failures, expected = found.at(found.systemic_failure, None, None), found.at(found.expected, None, None)
+    # All components over the same learners, so that they can be compared.
+    learners = _sharers(plan, "backbone" if "backbone" in varied else varied[0])
+    failures, expected = (found.at(values, learners, None) for values in (found.systemic_failure, found.expected))
     weights = {}
     for component in varied:
         levels = sorted(arm.shares(component) for arm in arms)

@@ -115,6 +115,8 @@ def notes(plan: Plan, results: Sequence[ArmRecord], faults: Sequence[FaultRecord
         "less than they say.",
         "H of arms with other failure rates is not comparable by itself; here all arms train on as many rows.",
     ]
+    if "backbone" in plan.varied() and any(learner.adapt == "scratch" for learner in plan.learners):
+        found.append("From scratch nothing pretrained is shared: effects over all learners leave it out.")
     if plan.model_seeds == 1 or plan.partition_seeds == 1:
         found.append("With one seed of a kind the intervals say nothing about other seeds of that kind.")
     whole = results[0]
