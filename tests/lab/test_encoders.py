@@ -49,6 +49,11 @@ def one(**given: Any) -> dict[str, Any]:
         (tiny.images(**one(configuration=tiny.BERT)), "does not take the inputs pixel_values", "fit together"),
         (tiny.texts(**one(configuration=tiny.VIT)), "of type vit reads no texts", "bert"),
         (tiny.texts(**one(module="torch.nn.Flatten")), "has no method tokenize", "a list of texts"),
+        (
+            tiny.images(**one(configuration=tiny.VIT, pretrain={"data": tiny.images()["data"]})),
+            "Pretraining of backbone 'b' names no label",
+            "only texts",
+        ),
         (tiny.images(**one(configuration=tiny.VIT, max_length=1)), "max_length = 1", "2 or more"),
         (
             tiny.images(learner=[{"adapt": "probe", "parameters": {"epoch": 3}}]),

@@ -136,6 +136,22 @@ def test_rates_of_backbone_and_head(optimizer: Any, schedule: Any) -> None:
     assert (head, rest) == pytest.approx((0.0, 0.0) if schedule == "cosine" else (1e-2, 1e-3), abs=1e-12)
 
 
+def test_words_are_left_out_and_weights_move() -> None:
+    data = Data(source="x", text="text")
+    inputs = encoders._hashed_words([" ".join([word] * 6) for word in "abcdefgh"] * 8, 97, 6)
+    with networks.deterministic(0):
+        encoder = encoders.encoder(tiny.backbone({**tiny.BERT, "hidden_size": 16}), data)
+        before = {name: value.clone() for name, value in encoder.state_dict().items()}
+        networks.learn_words(encoder, inputs, 16, Training(epochs=1, learning_rate=0.0001))
+        assert moved(before, encoder.state_dict())
+        masked = networks.Masked(encoder, 16)
+        scores, words = masked(**{name: torch.from_numpy(value) for name, value in inputs.items()})
+    assert scores.shape == (len(words), 97)
+    assert 0.05 < len(words) / inputs["input_ids"].size < 0.3
+    assert set(words.tolist()) <= set(inputs["input_ids"].ravel().tolist())
+    assert 96 not in words.tolist(), "the last of the vocabulary stands for a word left out"
+
+
 def test_a_loss_that_is_no_number_stops_the_training(trained: Callable[..., Any]) -> None:
     with pytest.raises(NotFiniteError, match=r"the loss is (nan|inf) in epoch \d"):
         trained("finetune", tiny.VIT, Training(epochs=6, batch_size=8, learning_rate=1e20, optimizer="sgd"))

@@ -210,6 +210,19 @@ def test_a_model_from_a_folder_reads_texts_without_a_network(tmp_path: Path, mon
     assert np.allclose(shared.features[7], own.numpy(), atol=1e-4)
 
 
+def test_a_backbone_is_trained_on_words_left_out_of_other_texts(tmp_path: Path) -> None:
+    made = {"data": {"source": tiny.MADE, "parameters": {"individuals": 40, "seed": 9}, "text": "text", "id": "id"}}
+    backbone = {**tiny.texts()["backbone"][0], "pretrain": {**made, "training": {"epochs": 1}}}
+    plan = plan_from(tiny.texts(backbone=[backbone]))
+    data = pretrained.with_backbones(plan, prepare(plan), tmp_path, silent)
+    with networks.deterministic(plan.seed):
+        random = encoders.encoder(plan.backbones[0], plan.data).state_dict()
+    weights = data.backbones[0].weights
+    assert weights is not None
+    assert any((weights[name] != random[name].numpy()).any() for name in weights)
+    assert "pretraining of bert: polyculture.reproductions.texts:made" in data.hashes
+
+
 def test_a_loss_that_is_no_number_is_a_recorded_trial() -> None:
     wild = {"adapt": "finetune", "parameters": {"epochs": 8, "learning_rate": 1e20, "optimizer": "sgd"}}
     found = pc.lab.sharing(tiny.images(learner=[ALL[1], wild]))
@@ -234,7 +247,7 @@ def test_a_constant_prediction_is_recorded(tmp_path: Path, monkeypatch: pytest.M
 
 def test_hashed_words_are_the_same_everywhere_and_keep_order() -> None:
     found = encoders._hashed_words(["a b a", ""], 50, 4)
-    assert found["input_ids"][0].tolist() == [40, 19, 40, 0]
+    assert found["input_ids"][0].tolist() == [4, 42, 4, 0]
     assert found["attention_mask"].tolist() == [[1, 1, 1, 0], [1, 0, 0, 0]]
 
 

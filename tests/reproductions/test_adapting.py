@@ -77,6 +77,13 @@ def test_plans_fit_together_at_every_scale(tmp_path: Path) -> None:
         with pytest.raises(FileError, match="no file"):
             module.plan(tmp_path / "none")
     assert plan_from(shared_vision.plan()).data.image == (1, 8, 8)
+    small = plan_from(shared_text.plan(tmp_path, backbones="small"))
+    assert [arm.name for arm in small.arms()] == ["backbone shared", "backbone own"]
+    taken = [one.pretrain.data.parameters for one in small.backbones if one.pretrain]
+    ends = [small.data.parameters["individuals"], *(one["besides"] + one["individuals"] for one in taken)]
+    assert [one["besides"] for one in taken] == ends[:-1], "no text is used twice"
+    with pytest.raises(UsageError, match=r"no backbones 'smal'.*'small'"):
+        pc.reproduce("shared-text", backbones="smal")
     backbones = plan_from(shared_vision.plan(tmp_path)).backbones
     assert len({(one.pretrain.seed, str(one.pretrain.data)) for one in backbones if one.pretrain}) == 3
 
@@ -155,6 +162,9 @@ def test_tasks_of_rated_texts(tmp_path: Path) -> None:
     )
     assert (found["source"] == found["corpus"]).all()
     assert found["length"].value_counts()["count"].min() > 30
+    first, rest = (texts.rated(str(tmp_path / "t.parquet"), *given) for given in ((50,), (100, 0, 50)))
+    assert set(first["id"]) | set(rest["id"]) == set(found["id"])
+    assert not set(first["id"]) & set(rest["id"])
     short, long = (found.filter(length=name)["text"].str.len_chars() for name in ("short", "long"))
     assert short.max() < long.min()
 

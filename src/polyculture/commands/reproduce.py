@@ -53,6 +53,10 @@ def reproduce(
         option(SHARING, "german-credit: test individuals are drawn for each trial, partition seed, or once (trial)."),
     ] = None,
     gpa: Annotated[str | None, option(SHARING, "law-school: column of the grades (UGPA).")] = None,
+    backbones: Annotated[
+        Literal["minilm", "small"] | None,
+        option(SHARING, "shared-text: all-MiniLM-L6-v2, or three small models trained here (minilm)."),
+    ] = None,
     individuals: Annotated[int | None, option(SHARING, "acs: how many persons are drawn.")] = None,
     set: Annotated[  # noqa: A002 (the word of the shell)
         tuple[str, ...], option(SHARING, "KEY=VALUE: override the plan, as in lab sharing. May be repeated.")
@@ -91,6 +95,7 @@ def reproduce(
         "codes": codes,
         "split": split,
         "gpa": gpa,
+        "backbones": backbones,
         "individuals": individuals,
         "set": set or None,
         "jobs": jobs,

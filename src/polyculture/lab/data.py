@@ -112,8 +112,8 @@ def prepare(plan: Plan) -> Prepared:
     return _prepared(plan.data, plan.tasks)
 
 
-def prepare_one(data: Data, label: str) -> Prepared:
-    """Read data of which one label is told, for pretraining.
+def prepare_one(data: Data, label: str | None) -> Prepared:
+    """Read data of which one label is told, or none, for pretraining.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def prepare_one(data: Data, label: str) -> Prepared:
     """
     from polyculture.lab.plan import Task
 
-    return _prepared(data, (Task(name="pretraining", label=label),))
+    return _prepared(data, () if label is None else (Task(name="pretraining", label=label),))
 
 
 def _prepared(data: Data, tasks: Sequence[Task]) -> Prepared:

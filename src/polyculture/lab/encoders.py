@@ -240,11 +240,11 @@ def text_inputs(backbone: Backbone, texts: Sequence[str], encoder: Any) -> Input
 
 
 def _hashed_words(texts: Sequence[str], vocabulary: int, length: int) -> Inputs:
-    """Return each word's place by its hash, 1 to vocabulary - 1, and 0 where a text has ended."""
+    """Return each word's place by its hash, 1 to vocabulary - 2, and 0 where a text has ended; the last is no word."""
     numbers = np.zeros((len(texts), length), dtype=np.int64)
     for row, text in enumerate(texts):
         words = text.lower().split()[:length] or [""]
-        numbers[row, : len(words)] = [1 + crc32(word.encode()) % (vocabulary - 1) for word in words]
+        numbers[row, : len(words)] = [1 + crc32(word.encode()) % (vocabulary - 2) for word in words]
     return {"input_ids": numbers, "attention_mask": (numbers > 0).astype(np.int64)}
 
 

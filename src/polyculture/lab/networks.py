@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from polyculture.lab.levels import Method
     from polyculture.lab.training import Training
 
-__all__ = ["Classifier", "Inputs", "deterministic", "features", "fit", "predict", "prepared"]
+__all__ = ["Classifier", "Inputs", "deterministic", "features", "fit", "learn_words", "predict", "prepared"]
 
 Inputs = dict[str, "NDArray[Any]"]
 """What an encoder takes, a row an individual, by the names of its arguments."""
 
+_LEFT_OUT = 0.15
 _BATCH = 64  # of inference: always the same, since other batches may differ in the last bits
 
 
@@ -130,6 +131,64 @@ def fit(classifier: Classifier, inputs: Inputs, label: NDArray[np.int64], method
         If the loss of a batch is not finite.
     """
     from skorch import NeuralNetClassifier
+
+    own, head = rates(method, training)
+    settings = {**_settings(len(label), own, training), "optimizer__param_groups": [("head.*", {"lr": head})]}
+    net = NeuralNetClassifier(classifier, criterion=nn.CrossEntropyLoss, **settings)
+    net.set_params(callbacks__print_log=None)
+    net.fit(inputs, np.ascontiguousarray(label))
+    return net
+
+
+def learn_words(encoder: nn.Module, inputs: Inputs, width: int, training: Training) -> None:
+    """Train an encoder of texts to tell words that are left out, as BERT was (Devlin and others, 2019).
+
+    Raises
+    ------
+    NotFiniteError
+        If the loss of a batch is not finite.
+    """
+    from skorch import NeuralNet
+
+    rows = len(inputs["input_ids"])
+    settings = _settings(rows, rates("scratch", training)[0], training)
+    net = NeuralNet(Masked(encoder, width), criterion=OfPairs, **settings)
+    net.set_params(callbacks__print_log=None)
+    net.fit(inputs, np.zeros(rows, dtype=np.int64))
+
+
+class Masked(nn.Module):  # type: ignore[misc]
+    """An encoder of texts that tells words left out: each token with probability .15, at least one in a batch."""
+
+    def __init__(self, encoder: nn.Module, width: int) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.vocabulary = int(encoder.model.config.vocab_size)
+        self.words = nn.Linear(width, self.vocabulary)
+
+    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return scores of the words left out, (m, vocabulary), and which they are, (m,)."""
+        longest = int(attention_mask.sum(dim=1).max())
+        numbers, there = input_ids[:, :longest], attention_mask[:, :longest]
+        left_out = (torch.rand(numbers.shape) < _LEFT_OUT) & there.bool()
+        left_out[0, 0] = True
+        hidden = self.encoder.model(
+            input_ids=numbers.masked_fill(left_out, self.vocabulary - 1), attention_mask=there
+        ).last_hidden_state
+        return self.words(hidden[left_out]), numbers[left_out]
+
+
+class OfPairs(nn.Module):  # type: ignore[misc]
+    """Cross-entropy of scores and what they should be, which come in one pair."""
+
+    def forward(self, pair: tuple[torch.Tensor, torch.Tensor], _: torch.Tensor) -> torch.Tensor:
+        """Return the mean loss."""
+        loss: torch.Tensor = nn.functional.cross_entropy(*pair)
+        return loss
+
+
+def _settings(rows: int, rate: float, training: Training) -> dict[str, Any]:
+    """Return the arguments of a net of skorch."""
     from skorch.callbacks import Callback, LRScheduler
 
     class Finite(Callback):  # type: ignore[misc]
@@ -139,33 +198,26 @@ def fit(classifier: Classifier, inputs: Inputs, label: NDArray[np.int64], method
             if training and loss is not None and not bool(torch.isfinite(loss)):
                 raise NotFiniteError(f"the loss is {loss.item()} in epoch {len(net.history)}")
 
-    own, head = rates(method, training)
-    steps = training.epochs * -(-len(label) // training.batch_size)
     callbacks: list[Any] = [("finite", Finite())]
     if training.schedule == "cosine":
+        steps = training.epochs * -(-rows // training.batch_size)
         schedule = LRScheduler(
             policy=torch.optim.lr_scheduler.CosineAnnealingLR, T_max=steps, step_every="batch", event_name=None
         )
         callbacks.append(("schedule", schedule))
-    net = NeuralNetClassifier(
-        classifier,
-        criterion=nn.CrossEntropyLoss,
-        optimizer=torch.optim.AdamW if training.optimizer == "adamw" else torch.optim.SGD,
-        optimizer__weight_decay=training.weight_decay,
-        optimizer__param_groups=[("head.*", {"lr": head})],
-        lr=own,
-        max_epochs=training.epochs,
-        batch_size=training.batch_size,
-        iterator_train__shuffle=True,
-        iterator_valid__batch_size=_BATCH,
-        train_split=None,
-        callbacks=callbacks,
-        verbose=0,
+    return {
+        "optimizer": torch.optim.AdamW if training.optimizer == "adamw" else torch.optim.SGD,
+        "optimizer__weight_decay": training.weight_decay,
+        "lr": rate,
+        "max_epochs": training.epochs,
+        "batch_size": training.batch_size,
+        "iterator_train__shuffle": True,
+        "iterator_valid__batch_size": _BATCH,
+        "train_split": None,
+        "callbacks": callbacks,
+        "verbose": 0,
         **({"optimizer__momentum": 0.9} if training.optimizer == "sgd" else {}),
-    )
-    net.set_params(callbacks__print_log=None)
-    net.fit(inputs, np.ascontiguousarray(label))
-    return net
+    }
 
 
 def predict(net: Any, inputs: Inputs) -> NDArray[np.int64]:

@@ -95,14 +95,14 @@ class Step(_Part, frozen=True, kw_only=True):
 
 
 class Pretrain(_Part, frozen=True, kw_only=True):
-    """How a backbone is trained before decision-makers adapt it: all its weights, to tell a label of other individuals.
+    """How a backbone is trained before decision-makers adapt it: all its weights, on other individuals.
 
     Attributes
     ----------
     data : Data
         The individuals.
-    label : str
-        What is told of them: a column or a condition.
+    label : str, optional
+        What is told of them: a column or a condition. Without one it is words: each seventh of a text, left out.
     training : dict
         Settings as of a learner that adapts, such as ``epochs``.
     seed : int
@@ -110,7 +110,7 @@ class Pretrain(_Part, frozen=True, kw_only=True):
     """
 
     data: Data
-    label: str
+    label: str | None = None
     training: dict[str, Any] = {}
     seed: int = 0
 

@@ -104,6 +104,11 @@ def _check_backbones(plan: Plan) -> None:
             raise UsageError(f"Backbone {one.shown()!r} has max_length = {one.max_length}.", hint="Give 2 or more.")
         if one.pretrain is not None:
             training_of(one.pretrain.training, f"Pretraining of backbone {one.shown()!r}")
+            if one.pretrain.label is None and (not one.configuration or one.tokenizer or plan.data.text is None):
+                raise UsageError(
+                    f"Pretraining of backbone {one.shown()!r} names no label.",
+                    hint="Name one; without it only texts can be learnt from, with a configuration and no tokenizer.",
+                )
     if plan.data.text is not None and plan.data.image is not None:
         raise UsageError("data names a text and an image.", hint="Name what the pretrained models take: one of them.")
     if "own" in plan.share.features:

@@ -155,13 +155,16 @@ def _train(model: Any, backbone: Backbone, pretrain: Pretrain | None, data: Prep
     assert pretrain is not None  # noqa: S101 (for the type checker)
     settings = training_of(pretrain.training, f"Pretraining of backbone {backbone.shown()!r}")
     inputs = _inputs(backbone, pretrain.data, data, model)
-    label = data.targets[0].label
-    known = label >= 0
+    width = encoders.width(model, inputs)
     with networks.deterministic(pretrain.seed):
-        classifier = networks.prepared(
-            model, encoders.width(model, inputs), len(data.targets[0].classes), "finetune", settings
-        )
-        networks.fit(classifier, {name: one[known] for name, one in inputs.items()}, label[known], "scratch", settings)
+        if pretrain.label is None:
+            networks.learn_words(model, inputs, width, settings)
+        else:
+            label, classes = data.targets[0].label, len(data.targets[0].classes)
+            known = label >= 0
+            classifier = networks.prepared(model, width, classes, "finetune", settings)
+            seen = {name: one[known] for name, one in inputs.items()}
+            networks.fit(classifier, seen, label[known], "scratch", settings)
     return {name: value.detach().cpu().numpy().copy() for name, value in model.state_dict().items()}
 
 

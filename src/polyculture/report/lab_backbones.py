@@ -37,7 +37,8 @@ def backbone_words(backbone: Backbone) -> str:
     else:
         found = next(f"{kind} {value}" for kind in ("model", "module", "hub") if (value := getattr(backbone, kind)))
     if backbone.pretrain is not None:
-        return f"{found}, trained before to tell {backbone.pretrain.label} of {backbone.pretrain.data.source}"
+        what = backbone.pretrain.label or "words left out"
+        return f"{found}, trained before to tell {what} of {backbone.pretrain.data.source}"
     return f"{found}, random weights" if backbone.configuration else found
 
 

@@ -19,7 +19,7 @@ FEWEST = 100
 _COLUMNS = ("corpus", "id", "mean_rating", "text")
 
 
-def rated(path: str, individuals: int | None = None, seed: int = 0) -> pl.DataFrame:
+def rated(path: str, individuals: int | None = None, seed: int = 0, besides: int = 0) -> pl.DataFrame:
     """Return rated texts with the labels of three tasks, and how long they are.
 
     Parameters
@@ -30,6 +30,8 @@ def rated(path: str, individuals: int | None = None, seed: int = 0) -> pl.DataFr
         How many are drawn; default all.
     seed : int
         Of the draw.
+    besides : int
+        How many texts of the same draw are left out, for others.
 
     Returns
     -------
@@ -60,13 +62,13 @@ def rated(path: str, individuals: int | None = None, seed: int = 0) -> pl.DataFr
             hint="Give numbers and texts.",
         )
     table = table.drop_nulls(["mean_rating", "text"])
-    wanted = table.height if individuals is None else individuals
-    if table.height < max(wanted, FEWEST):
+    wanted = table.height - besides if individuals is None else individuals
+    if table.height < besides + max(wanted, FEWEST):
         raise UsageError(
-            f"{path} holds {table.height} rated texts, and {max(wanted, FEWEST)} are wanted.",
+            f"{path} holds {table.height} rated texts, and {besides + max(wanted, FEWEST)} are wanted.",
             hint="Take a smaller scale, or another file.",
         )
-    drawn = table[np.random.default_rng(seed).permutation(table.height)[:wanted]]
+    drawn = table[np.random.default_rng(seed).permutation(table.height)[besides : besides + wanted]]
     words = pl.col("text").str.split(" ").list.len()
     strength = pl.col("mean_rating").abs()
     return drawn.select(
