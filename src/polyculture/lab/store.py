@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from polyculture.lab.data import Prepared
     from polyculture.lab.trial import Outcome
 
-__all__ = ["Manifest", "Store", "locked"]
+__all__ = ["Manifest", "Store", "differing", "locked", "versions"]
 
 SCHEMA = "polyculture/lab-store/1"
 _CHUNK = re.compile(r"trials-(\d{6})-([0-9a-f]{16})\.parquet")
@@ -86,7 +86,7 @@ class Store:
             individuals=data.individuals,
             trials=plan.trials(),
             data=data.hashes,
-            versions=_versions(),
+            versions=versions(),
         )
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -234,7 +234,8 @@ class Store:
         return table["id"].to_list(), np.array([place.get(row, -1) for row in rows], dtype=np.int64), cells
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return the versions of what trials are computed with."""
     found = {"polyculture": __version__, "python": python_version()}
     for library in _LIBRARIES:
         with suppress(PackageNotFoundError):
@@ -255,12 +256,20 @@ def _check_same(there: Manifest, wanted: Manifest, path: Path) -> None:
         ("data", there.data, wanted.data),
         ("libraries", there.versions, wanted.versions),
     ):
-        changed = sorted(name for name in {*old_names, *new_names} if old_names.get(name) != new_names.get(name))
-        if changed:
+        if changed := differing(old_names, new_names):
             raise UsageError(
                 f"The store in {str(path)!r} was begun with other {what}: {', '.join(changed)}.",
                 hint="Trials of both cannot stand side by side; choose another folder for --out.",
             )
+
+
+def differing(old: dict[str, str], new: dict[str, str]) -> list[str]:
+    """Return the names whose value is not the same in both.
+
+    >>> differing({"numpy": "2.1", "scipy": "1.15"}, {"numpy": "2.2", "scipy": "1.15"})
+    ['numpy']
+    """
+    return sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
 
 
 @contextmanager
