@@ -38,7 +38,7 @@ AnyPath = str | PathLike[str]
 class Sharing(Reported):
     """What an experiment found. ``record`` holds the figures, ``store`` the outcomes of every trial.
 
-    `frame` gives "results", "effects", "components", "faults", "accuracy" or "notes".
+    `frame` gives "results", "effects", "components", "interactions", "faults", "accuracy" or "notes".
     """
 
     _named = "sharing"
