@@ -154,6 +154,15 @@ def test_a_damaged_store_is_named_and_mended(plan: Callable[..., Plan], tmp_path
         list(store.outcomes())
     run(plan(), tmp_path / "out")
     assert tree(tmp_path / "out") == whole
+    individuals = store.path / "individuals.parquet"
+    individuals.write_bytes(individuals.read_bytes()[:-20])
+    with pytest.raises(FileError, match="does not hold who is in the data"):
+        run(plan(), tmp_path / "out")
+    with pytest.raises(FileError, match="cannot be read"):
+        store.individuals()
+    individuals.unlink()
+    run(plan(), tmp_path / "out")
+    assert tree(tmp_path / "out") == whole
     (store.path / "manifest.json").write_text('{"schema": "polyculture/lab-store/1"')
     with pytest.raises(FileError, match="damaged"):
         run(plan(), tmp_path / "out")
@@ -193,6 +202,27 @@ def test_a_full_disk_is_said_and_what_is_there_stays(
     assert not list(store.glob(".polyculture-*"))
     monkeypatch.undo()
     assert len(list(run(plan(), tmp_path / "out").outcomes())) == 12
+
+
+def test_a_limit_on_files_ends_the_run_and_leaves_no_part_of_one(plan: Callable[..., Plan], tmp_path: Path) -> None:
+    """The kernel itself refuses to write: manifest and individuals fit under the limit, a chunk of trials does not."""
+    resource = pytest.importorskip("resource", reason="no such limits on this system")
+    own = plan(chunk=12)
+    whole = run(own, tmp_path / "whole")
+    size = {path.name: path.stat().st_size for path in whole.path.iterdir()}
+    (chunk,) = (name for name in size if name.startswith("trials-"))
+    largest = max(value for name, value in size.items() if name != chunk)
+    assert largest < size[chunk]
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, ((largest + size[chunk]) // 2, before[1]))
+    try:
+        with pytest.raises(OutputError, match="file too large"):
+            run(own, tmp_path / "out")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert {path.name for path in (tmp_path / "out" / "store").iterdir()} == {"manifest.json", "individuals.parquet"}
+    run(own, tmp_path / "out")
+    assert tree(tmp_path / "out") == tree(tmp_path / "whole")
 
 
 def test_progress_says_how_far_it_is(plan: Callable[..., Plan], tmp_path: Path) -> None:

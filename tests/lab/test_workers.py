@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from polyculture.errors import UsageError
 from polyculture.lab import run as running
@@ -51,6 +52,18 @@ class Dies(GaussianNB):
         return super().fit(features, label)
 """
 
+WATCHES = """
+from sklearn.naive_bayes import GaussianNB
+from threadpoolctl import threadpool_info
+
+class Watches(GaussianNB):
+    def fit(self, features, label):
+        found = {pool["num_threads"] for pool in threadpool_info()}
+        if found != {1}:
+            raise RuntimeError(f"threads: {found}")
+        return super().fit(features, label)
+"""
+
 
 @pytest.fixture
 def cluster() -> Iterator[Any]:
@@ -84,6 +97,18 @@ def test_any_number_of_jobs_and_a_dask_cluster_give_the_same_bytes(plan: Make, t
     done = [len(calls) for calls in cluster.run(lambda dask_worker: list(dask_worker.state.log)).values()]
     assert sum(done) > 0
     assert cluster.status == "running"  # a client of the caller's is left as it is
+
+
+def test_a_learner_has_one_thread_whatever_the_process_has(
+    plan: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "watches_threads.py").write_text(WATCHES)
+    monkeypatch.syspath_prepend(tmp_path)
+    own = plan(learner=[{"estimator": "watches_threads.Watches"}])
+    with threadpool_limits(limits=2):
+        assert any(pool["num_threads"] == 2 for pool in threadpool_info())
+        outcomes = list(run(own, tmp_path / "out").outcomes())
+    assert [fault.said for outcome in outcomes for fault in outcome.faults] == []
 
 
 def test_a_cluster_whose_libraries_differ_is_refused(plan: Make, monkeypatch: pytest.MonkeyPatch) -> None:

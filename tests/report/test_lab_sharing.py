@@ -89,7 +89,7 @@ def test_the_labels_of_effects_keep_what_is_shared() -> None:
     seed = msgspec.structs.replace(effect(stat(1.2), "a learner with a long name"), component="seed", level="shared")
     chart = effects_chart([effect(stat(1.2)), effect(stat(1.1), "a learner with a long name"), seed])
     assert chart is not None
-    assert [row["label"] for row in chart.rows] == ["fixed", "a learne…ong name, fixed", "a learner…long name, seed"]
+    assert [row["label"] for row in chart.rows] == ["fixed", "a learne…ong name, fixed", "a learne…long name, seed"]
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])

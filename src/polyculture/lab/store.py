@@ -97,6 +97,7 @@ class Store:
         if (path / "manifest.json").exists():
             found = cls.open(path)
             _check_same(found.manifest, manifest, path)
+            _check_individuals(path / "individuals.parquet", individuals_bytes(data, plan))
             found.chunks()
             return found
         if any(path.iterdir()) and not (path / "individuals.parquet").exists():
@@ -232,6 +233,17 @@ class Store:
         cells = tuple(sorted({row for row in rows if None not in row}))
         place = {row: index for index, row in enumerate(cells)}
         return table["id"].to_list(), np.array([place.get(row, -1) for row in rows], dtype=np.int64), cells
+
+
+def _check_individuals(path: Path, wanted: bytes) -> None:
+    """Refuse a file of individuals that is not that of the data; write it where it is gone."""
+    if not path.exists():
+        atomic_write(path, wanted)
+    elif path.read_bytes() != wanted:
+        raise FileError(
+            f"{str(path)!r} is damaged: it does not hold who is in the data.",
+            hint="Delete it and run the same command again: it is then written anew.",
+        )
 
 
 def versions() -> dict[str, str]:
