@@ -23,8 +23,8 @@ def reproduce(
     data: Annotated[
         str | None,
         Parameter(
-            help="ecosystem-level: folder of the HAPI layout, its years are audited and compared. law-school: its table, "
-            "or module:function of a loader. acs: folder with the PUMS person files, or folktables to fetch them.",
+            help="ecosystem-level: folder of the HAPI layout, its years are audited and compared. law-school: its "
+            "table, or module:function of a loader. acs: folder with the PUMS person files, or folktables.",
             show_default=False,
         ),
     ] = None,
