@@ -15,6 +15,7 @@ import pytest
 import polyculture as pc
 from polyculture.audit.statistic import Statistic, undefined
 from polyculture.claims import outcome_homogenization as paper
+from polyculture.claims.verdict import direction
 from polyculture.errors import ColumnError, UsageError
 from polyculture.lab.data import prepare
 from polyculture.lab.planfile import plan_from
@@ -32,6 +33,11 @@ def stat(value: float, low: float, high: float) -> Statistic:
 def test_a_rise_is_told_by_its_interval() -> None:
     assert rise(stat(1.2, 1.1, 1.3))[0] == "agrees"
     assert rise(stat(1.0, 0.97, 1.04))[0] == "disagrees"
+    assert rise(stat(1.008, 1.001, 1.014)) == (
+        "agrees",
+        "the interval lies on the claimed side, and leaves a rise of 5% or more out",
+    )
+    assert rise(stat(0.8, 0.7, 0.9))[1] == direction(stat(0.8, 0.7, 0.9), none=1.0, above=True)[1]
     assert rise(stat(1.0, 0.9, 1.1))[0] == "cannot tell"
     assert rise(stat(0.8, 0.7, 0.9))[0] == "disagrees"
     assert rise(undefined("one trial"))[0] == "not tested"
