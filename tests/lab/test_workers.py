@@ -137,6 +137,7 @@ def test_a_cluster_that_does_not_answer_or_has_no_worker_is_named(
     import dask
 
     monkeypatch.setattr(workers, "CONNECT_WITHIN", 0.5)
+    monkeypatch.setattr(workers, "WORKERS_WITHIN", 0.5)
     with dask.config.set(scheduler_address="tcp://127.0.0.1:1"), pytest.raises(UsageError, match="No Dask scheduler"):
         run(plan(), tmp_path / "out", backend="dask")
     with (

@@ -23,6 +23,7 @@ Work = Callable[[Iterable[Any]], Iterator[Any]]
 """Takes delayed calls of joblib, and gives their results in order."""
 
 CONNECT_WITHIN = 10.0  # seconds for a scheduler of Dask to answer
+WORKERS_WITHIN = 60.0  # and for its first worker to be there: a queue may have to start it
 
 
 def check_call(jobs: int, backend: str) -> None:
@@ -116,7 +117,7 @@ def _dask_client(jobs: int) -> Iterator[Any]:
 
 def _with_workers(client: Any) -> Any:
     try:
-        client.wait_for_workers(1, timeout=CONNECT_WITHIN)
+        client.wait_for_workers(1, timeout=WORKERS_WITHIN)
     except OSError:  # which a timeout is
         raise UsageError(
             f"The Dask scheduler at {client.scheduler.address!r} has no worker.",
