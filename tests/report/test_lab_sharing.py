@@ -39,8 +39,8 @@ def test_the_effects_are_drawn_with_their_intervals_and_undefined_ones_left_out(
     chart = effects_chart(record().effects)
     assert chart is not None
     assert [(row["label"], row["value"], row["low"]) for row in chart.rows] == [
-        ("all learners", pytest.approx(math.log(1.2)), pytest.approx(math.log(1.1))),
-        ("trees", pytest.approx(math.log(1.5)), pytest.approx(math.log(1.4))),
+        ("all learners", pytest.approx(math.log2(1.2)), pytest.approx(math.log2(1.1))),
+        ("trees", pytest.approx(math.log2(1.5)), pytest.approx(math.log2(1.4))),
     ]
     assert all(row["expected"] == 0.0 for row in chart.rows)
     assert effects_chart([effect(undefined("none"))]) is None

@@ -20,13 +20,13 @@ __all__ = ["MOST_CURVES", "effects_chart", "size_chart"]
 Row = dict[str, Any]
 MOST_CURVES = 3
 NUMBER_LABEL = "format(datum.value, '~g')"
-RATIO_LABEL = "format(exp(datum.value), '.2~r')"
+RATIO_LABEL = "format(pow(2, datum.value), '.2~r')"
 
 
 def effects_chart(effects: Sequence[EffectRecord]) -> Chart | None:
     """Return how much larger H is where a component is shared, a row a learner; 1 is marked on each.
 
-    Rows hold logarithms, so that half as large is as far from 1 as twice.
+    Rows hold logarithms to base 2, so that half as large is as far from 1 as twice.
 
     None where no effect is defined.
     """
@@ -68,8 +68,8 @@ def _label(effect: EffectRecord, several: bool) -> str:
 
 
 def _logarithm(ratio: float | None) -> float | None:
-    """Return the logarithm of a ratio; None where it is infinite."""
-    return None if ratio is None or ratio <= 0.0 or math.isinf(ratio) else math.log(ratio)
+    """Return the logarithm of a ratio to base 2; None where it is infinite."""
+    return None if ratio is None or ratio <= 0.0 or math.isinf(ratio) else math.log2(ratio)
 
 
 def size_chart(results: Sequence[ArmRecord], arms: Sequence[str], limits: tuple[float, float]) -> Chart | None:
