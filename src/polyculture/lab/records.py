@@ -12,6 +12,7 @@ __all__ = [
     "EffectRecord",
     "FaultRecord",
     "GroupsRecord",
+    "InteractionRecord",
     "LearnerRecord",
     "SharingRecord",
 ]
@@ -104,6 +105,19 @@ class ComponentRecord(Record, frozen=True, kw_only=True):
     behind_first: Statistic
 
 
+class InteractionRecord(Record, frozen=True, kw_only=True):
+    """Whether sharing two components together goes with more than each by itself.
+
+    ``log_ratio`` is the effect of ``first`` where ``second`` is shared minus its effect where that is not, averaged
+    over the levels of other components; 0 where effects on log H add up. ``ratio`` is its exponential.
+    """
+
+    first: str
+    second: str
+    log_ratio: Statistic
+    ratio: Statistic
+
+
 class FaultRecord(Record, frozen=True, kw_only=True):
     """How often something went wrong with a decision-maker, and what the learner said the first time."""
 
@@ -139,6 +153,7 @@ class SharingRecord(Record, frozen=True, kw_only=True):
     learners: tuple[LearnerRecord, ...] = ()
     components: tuple[ComponentRecord, ...]
     components_sentence: str
+    interactions: tuple[InteractionRecord, ...]
     homogenization_and_accuracy: dict[str, Statistic]
     faults: tuple[FaultRecord, ...]
     notes: tuple[str, ...]

@@ -13,7 +13,7 @@ from polyculture.audit.statistic import Statistic
 from polyculture.lab.records import ArmRecord, EffectRecord
 from polyculture.report import words
 from polyculture.report.charts import Chart
-from polyculture.report.plots import interval_rows
+from polyculture.report.plots import LONGEST_LABEL, interval_rows
 from polyculture.report.vega import COMPACT, EXPECTED, MUTED, OBSERVED, WIDE, Size, Spec, base
 
 __all__ = ["MOST_CURVES", "effects_chart", "ratio_chart", "size_chart"]
@@ -21,13 +21,13 @@ __all__ = ["MOST_CURVES", "effects_chart", "ratio_chart", "size_chart"]
 Row = dict[str, Any]
 MOST_CURVES = 3
 NUMBER_LABEL = "format(datum.value, '~g')"
-RATIO_LABEL = "format(1 + datum.value, '~g')"
+RATIO_LABEL = "format(pow(2, datum.value), '.2~r')"
 
 
 def effects_chart(effects: Sequence[EffectRecord]) -> Chart | None:
     """Return how much larger H is where a component is shared, a row a learner; 1 is marked on each.
 
-    Rows hold distances from 1.
+    Rows hold logarithms to base 2, so that half as large is as far from 1 as twice.
 
     None where no effect is defined.
     """
@@ -43,10 +43,7 @@ def effects_chart(effects: Sequence[EffectRecord]) -> Chart | None:
 
 
 def ratio_chart(entries: Sequence[tuple[str, Statistic, str]], *, title: str) -> Chart | None:
-    """Return ratios with their intervals, a row each, 1 marked; None where none is defined.
-
-    An interval is drawn to twice the farthest ratio at most, so that one very wide one does not flatten all others; the
-    chart's note then says so.
+    """Return ratios with their intervals on a logarithmic axis, a row each, 1 marked; None where none is defined.
 
     Parameters
     ----------
@@ -55,17 +52,13 @@ def ratio_chart(entries: Sequence[tuple[str, Statistic, str]], *, title: str) ->
     title : str
         Of the axis.
     """
-    values = [abs(at) for _, ratio, _ in entries if (at := _above_one(ratio.value)) is not None]
-    most = max(1.0, 2.0 * max(values, default=0.0))
-    cut = any((ratio.high or 0.0) - 1.0 > most for _, ratio, _ in entries)
-    note = "Long intervals are cut; the numbers are whole." if cut else ""
     rows = [
         {
             "order": order,
             "label": words.shown(label),
-            "value": _above_one(ratio.value),
-            "low": _above_one(ratio.low),
-            "high": None if ratio.high is None else min(ratio.high - 1.0, most),
+            "value": _logarithm(ratio.value),
+            "low": _logarithm(ratio.low),
+            "high": _logarithm(ratio.high),
             "expected": 0.0,
             "text": words.number(ratio, "ratio"),
             "interval": words.interval(ratio, "ratio"),
@@ -81,7 +74,6 @@ def ratio_chart(entries: Sequence[tuple[str, Statistic, str]], *, title: str) ->
         interval_rows(rows, "wide", title=title, label=RATIO_LABEL),
         interval_rows(rows, "compact", title=title, label=RATIO_LABEL),
         rows,
-        note,
     )
 
 
@@ -89,13 +81,15 @@ def _label(effect: EffectRecord, several: bool) -> str:
     learner = effect.learner or "all learners"
     if not several:
         return learner
-    what = effect.level if effect.component == "rows" else f"{effect.component} {effect.level}"
-    return what if effect.learner is None else f"{learner}, {what}"
+    what = effect.level if effect.component == "rows" else effect.component
+    if effect.learner is None:
+        return what
+    return f"{words.shorten(learner, max(6, LONGEST_LABEL - len(what) - 2))}, {what}"
 
 
-def _above_one(ratio: float | None) -> float | None:
-    """Return a ratio as its distance from 1, so that the axis need not begin at 0; None where it is infinite."""
-    return None if ratio is None or math.isinf(ratio) else ratio - 1.0
+def _logarithm(ratio: float | None) -> float | None:
+    """Return the logarithm of a ratio to base 2; None where it is infinite."""
+    return None if ratio is None or ratio <= 0.0 or math.isinf(ratio) else math.log2(ratio)
 
 
 def size_chart(results: Sequence[ArmRecord], arms: Sequence[str], limits: tuple[float, float]) -> Chart | None:
