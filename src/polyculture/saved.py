@@ -43,14 +43,28 @@ def saved_inputs(paths: Sequence[str]) -> tuple[InputFile, ...]:
 def source_paths(source: Any) -> list[str]:
     """Return the sources that are paths, addresses or names; an empty list where it is anything else."""
     if isinstance(source, str | PathLike):
-        return [fspath(source)]
+        return [_named(source)]
     if not isinstance(source, list | tuple):
         return []
     wrong = [one for one in source if not isinstance(one, str | PathLike)]
     if wrong or not source:
         what = f"A {type(wrong[0]).__name__} in a list" if wrong else "An empty list"
         raise UsageError(f"{what} is no source.", hint="Give a list of paths, or one frame.")
-    return [fspath(one) for one in source]
+    return [_named(one) for one in source]
+
+
+def _named(path: str | PathLike[str]) -> str:
+    """Return a path as text.
+
+    Raises
+    ------
+    UsageError
+        If it is empty, which as a path would mean the current folder.
+    """
+    text = fspath(path)
+    if not text.strip():
+        raise UsageError("A source has no name: the text is empty.", hint="Name a file or folder; '.' is this folder.")
+    return text
 
 
 def saved_tallies(source: Any) -> list[str]:

@@ -103,6 +103,8 @@ class SnapshotTally:
         self._refuse_other_snapshots(other)
         if (self.repeat is None) != (other.repeat is None):
             raise TallyError("Only one of these SnapshotTallies has a repeat.", hint="Make both with or without one.")
+        # The changes first: they say best in what two tallies differ.
+        changes = tuple(a + b for a, b in zip(self.changes, other.changes, strict=True))
         moments = None
         if self.moments is not None and other.moments is not None:
             moments = self.moments + other.moments
@@ -112,7 +114,7 @@ class SnapshotTally:
             sources=tuple(map(_both, self.sources, other.sources)),
             models=tuple(tuple(dict.fromkeys((*a, *b))) for a, b in zip(self.models, other.models, strict=True)),
             rows=tuple(a + b for a, b in zip(self.rows, other.rows, strict=True)),
-            changes=tuple(a + b for a, b in zip(self.changes, other.changes, strict=True)),
+            changes=changes,
             repeat=None if self.repeat is None or other.repeat is None else self.repeat + other.repeat,
             moments=moments,
             no_moments=self.no_moments or other.no_moments,

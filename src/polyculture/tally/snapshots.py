@@ -181,8 +181,10 @@ def _summed(
         part = {name: sums[name] for name in names[start : start + _SUMS_A_QUERY]}
         if clustered:
             grouped = frame.group_by("__cluster").agg(*[expr.alias(name) for name, expr in part.items()])
-            table = fetch(grouped.sort("__cluster"))
-            clusters = tuple(str(value) for value in table["__cluster"].to_list())
+            table = fetch(grouped)
+            named = [str(value) for value in table["__cluster"].to_list()]
+            order = sorted(range(len(named)), key=named.__getitem__)
+            clusters, table = tuple(named[place] for place in order), table[order]
         else:
             table = fetch(frame.select(**part))
         columns |= {name: np.asarray(table[name].fill_null(0).to_numpy(), dtype=np.float64) for name in part}
