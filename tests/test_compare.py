@@ -213,6 +213,7 @@ def test_llmdrift(data_file: Callable[[str], Path]) -> None:
     four = found.models[1]
     assert four.error.difference.value == pytest.approx(0.338)
     assert four.undoing[0].verdict == "fewer than blind"
+    assert "(rough with 2 models)" in found.headline + four.undoing[0].sentence
 
 
 REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str, str]] = {

@@ -91,7 +91,8 @@ def undoing_of_model(
             trend_adjusted=(steepness := _trend_adjusted(sizes["potential"], numbers, expected)),
             uniform_reason="" if uniform[at].sum() >= 0 else NOBODY_FAILED,
             trend_adjusted_reason="" if steepness is not None else expected.reason or NO_TREND,
-        )
+        ),
+        models,
     )
 
 
@@ -130,7 +131,8 @@ def undoing_of_all(
             trend_adjusted=None,
             uniform_reason="" if uniform is not None else NONE_UNDONE,
             trend_adjusted_reason="see the models",
-        )
+        ),
+        table.model_judged.shape[1],
     )
 
 
