@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from polyculture.lab.data import Prepared
     from polyculture.lab.trial import Outcome
 
-__all__ = ["Manifest", "Store", "locked"]
+__all__ = ["Manifest", "Store", "differing", "locked", "versions"]
 
 SCHEMA = "polyculture/lab-store/1"
 _CHUNK = re.compile(r"trials-(\d{6})-([0-9a-f]{16})\.parquet")
@@ -86,7 +86,7 @@ class Store:
             individuals=data.individuals,
             trials=plan.trials(),
             data=data.hashes,
-            versions=_versions(),
+            versions=versions(),
         )
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -97,6 +97,7 @@ class Store:
         if (path / "manifest.json").exists():
             found = cls.open(path)
             _check_same(found.manifest, manifest, path)
+            _check_individuals(path / "individuals.parquet", individuals_bytes(data, plan))
             found.chunks()
             return found
         if any(path.iterdir()) and not (path / "individuals.parquet").exists():
@@ -234,7 +235,19 @@ class Store:
         return table["id"].to_list(), np.array([place.get(row, -1) for row in rows], dtype=np.int64), cells
 
 
-def _versions() -> dict[str, str]:
+def _check_individuals(path: Path, wanted: bytes) -> None:
+    """Refuse a file of individuals that is not that of the data; write it where it is gone."""
+    if not path.exists():
+        atomic_write(path, wanted)
+    elif path.read_bytes() != wanted:
+        raise FileError(
+            f"{str(path)!r} is damaged: it does not hold who is in the data.",
+            hint="Delete it and run the same command again: it is then written anew.",
+        )
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what trials are computed with."""
     found = {"polyculture": __version__, "python": python_version()}
     for library in _LIBRARIES:
         with suppress(PackageNotFoundError):
@@ -255,12 +268,20 @@ def _check_same(there: Manifest, wanted: Manifest, path: Path) -> None:
         ("data", there.data, wanted.data),
         ("libraries", there.versions, wanted.versions),
     ):
-        changed = sorted(name for name in {*old_names, *new_names} if old_names.get(name) != new_names.get(name))
-        if changed:
+        if changed := differing(old_names, new_names):
             raise UsageError(
                 f"The store in {str(path)!r} was begun with other {what}: {', '.join(changed)}.",
                 hint="Trials of both cannot stand side by side; choose another folder for --out.",
             )
+
+
+def differing(old: dict[str, str], new: dict[str, str]) -> list[str]:
+    """Return the names whose value is not the same in both.
+
+    >>> differing({"numpy": "2.1", "scipy": "1.15"}, {"numpy": "2.2", "scipy": "1.15"})
+    ['numpy']
+    """
+    return sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
 
 
 @contextmanager
