@@ -11,7 +11,7 @@ from hashlib import sha256
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -23,13 +23,22 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from polyculture.lab.plan import Data, Plan, Task
+    from polyculture.lab.plan import Data, Task
 
 __all__ = ["Prepared", "Target", "prepare", "read_frame"]
 
 # Bundled data stands above this layer, and is found by name.
 _BUNDLED = {"german_credit": "polyculture.datasets:german_credit"}
 FEWEST_INDIVIDUALS = 10
+
+
+class Described(Protocol):
+    """A plan of any experiment: its individuals, and what is asked of them."""
+
+    @property
+    def data(self) -> Data: ...  # noqa: D102
+    @property
+    def tasks(self) -> tuple[Task, ...]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +99,7 @@ class Prepared:
         return len(self.ids)
 
 
-def prepare(plan: Plan) -> Prepared:
+def prepare(plan: Described) -> Prepared:
     """Read the data of a plan and make its arrays.
 
     Raises

@@ -7,7 +7,7 @@ numerical libraries are held to one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from polyculture.lab.data import Prepared
     from polyculture.lab.plan import Plan
 
-__all__ = ["BACKENDS", "check_blocks", "run"]
+__all__ = ["BACKENDS", "check_blocks", "check_call", "duration", "note", "run"]
 
 BACKENDS = ("loky", "multiprocessing", "dask", "ray")
 """Where joblib may send chunks; "dask" and "ray" take a cluster that their own client is connected to."""
@@ -68,7 +68,7 @@ def run(
     """
     need_lab()
     tell = progress or (lambda _: None)
-    _check_call(jobs, backend)
+    check_call(jobs, backend)
     check_learners(plan)
     tell("Reading the data")
     data = prepare(plan)
@@ -79,7 +79,14 @@ def run(
     return store
 
 
-def _check_call(jobs: int, backend: str) -> None:
+def check_call(jobs: int, backend: str) -> None:
+    """Refuse a backend that there is not, or a number of processes that is none.
+
+    Raises
+    ------
+    UsageError
+        The message names the nearest backend.
+    """
     if backend not in BACKENDS:
         hint = nearest(backend, BACKENDS) or f"Choose one of {', '.join(BACKENDS)}."
         if backend == "threading":
@@ -122,10 +129,11 @@ def _fill(  # noqa: PLR0917 (what a run is made of)
         results = parallel(delayed(_run_chunk)(plan, data, store.trials_of(chunk)) for chunk in missing)
         for chunk, (content, seconds) in zip(missing, results, strict=True):
             store.write(chunk, content)
-            _note(timings, chunk, len(store.trials_of(chunk)), seconds)
+            row = (chunk, len(store.trials_of(chunk)), f"{seconds:.3f}")
+            note(timings, ("chunk", "trials", "seconds"), row)
             done += len(store.trials_of(chunk))
             left = (time.monotonic() - begun) / done * (total - done)
-            tell(f"Trial {before + done} of {store.manifest.trials}, about {_duration(left)} left")
+            tell(f"Trial {before + done} of {store.manifest.trials}, about {duration(left)} left")
     except KeyboardInterrupt:
         kept = f"{before + done} of {store.manifest.trials} trials are kept, and the same command goes on there"
         raise KeyboardInterrupt(kept) from None
@@ -149,20 +157,27 @@ def _run_chunk(plan: Plan, data: Prepared, trials: range) -> tuple[bytes, float]
     return content, time.monotonic() - begun
 
 
-def _note(timings: Path, chunk: int, trials: int, seconds: float) -> None:
+def note(timings: Path, columns: Sequence[str], row: Sequence[object]) -> None:
+    """Add a row on how long something took to a file beside the store, whose bytes depend on the machine.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
     try:
         with timings.open("a", encoding="utf-8") as file:
             if file.tell() == 0:
-                file.write("chunk,trials,seconds\n")
-            file.write(f"{chunk},{trials},{seconds:.3f}\n")
+                file.write(f"{','.join(columns)}\n")
+            file.write(f"{','.join(map(str, row))}\n")
     except OSError as error:
         raise output_error(timings, error) from error
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """Return a duration in words.
 
-    >>> _duration(8), _duration(200), _duration(9000)
+    >>> duration(8), duration(200), duration(9000)
     ('8 s', '3 min', '2.5 h')
     """
     if seconds < 90:
