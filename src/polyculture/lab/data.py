@@ -36,9 +36,9 @@ class Described(Protocol):
     """A plan of any experiment: its individuals, and what is asked of them."""
 
     @property
-    def data(self) -> Data: ...  # noqa: D102
+    def data(self) -> Data: ...
     @property
-    def tasks(self) -> tuple[Task, ...]: ...  # noqa: D102
+    def tasks(self) -> tuple[Task, ...]: ...
 
 
 @dataclass(frozen=True, eq=False)

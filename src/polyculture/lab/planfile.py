@@ -20,6 +20,7 @@ from polyculture.lab.plan import Plan
 __all__ = ["STARTER", "plan_from", "read_plan", "with_settings"]
 
 P = TypeVar("P", bound=msgspec.Struct)
+_LEARNERS = ("learner", "classifier")
 
 STARTER = """\
 # A component-sharing experiment: run it with  polyculture lab sharing THIS_FILE --out FOLDER
@@ -140,7 +141,8 @@ def with_settings(content: Mapping[str, Any], settings: Iterable[str]) -> dict[s
         The table.
     settings : iterable of str
         ``KEY=VALUE``: a field, with dots for tables inside (``data.codes=ordinal``); the value as in TOML, text also
-        without quotes. ``learner=PATH,PATH`` replaces all learners, ``learner.NAME=VALUE`` a parameter of each.
+        without quotes. ``learner=PATH,PATH`` replaces all learners, ``learner.NAME=VALUE`` a parameter of each; so too
+        ``classifier`` of a loop.
 
     Raises
     ------
@@ -158,8 +160,8 @@ def with_settings(content: Mapping[str, Any], settings: Iterable[str]) -> dict[s
         names = key.strip().split(".")
         if not sign or not all(names):
             raise UsageError(f"--set {setting!r} is no KEY=VALUE.", hint="Write for example --set model_seeds=2.")
-        if names[0] == "learner":
-            _set_learner(found, names[1:], text.strip(), setting)
+        if names[0] in _LEARNERS:
+            _set_learner(found, names[0], names[1:], text.strip(), setting)
             continue
         table = found
         for name in names[:-1]:
@@ -172,11 +174,11 @@ def with_settings(content: Mapping[str, Any], settings: Iterable[str]) -> dict[s
     return found
 
 
-def _set_learner(content: dict[str, Any], names: list[str], text: str, setting: str) -> None:
+def _set_learner(content: dict[str, Any], key: str, names: list[str], text: str, setting: str) -> None:
     if not names:
-        content["learner"] = [{"estimator": path.strip()} for path in text.split(",") if path.strip()]
+        content[key] = [{"estimator": path.strip()} for path in text.split(",") if path.strip()]
         return
-    learners = content.get("learner", [])
+    learners = content.get(key, [])
     if len(names) > 1 or not isinstance(learners, list) or any("steps" in one for one in learners):
         raise UsageError(f"--set {setting!r} is no parameter of an estimator.", hint="Change it in the plan's file.")
     for one in learners:

@@ -186,4 +186,3 @@ class Store:
         cells = tuple(sorted({row for row in rows if None not in row}))
         place = {row: index for index, row in enumerate(cells)}
         return table["id"].to_list(), np.array([place.get(row, -1) for row in rows], dtype=np.int64), cells
-

@@ -291,7 +291,7 @@ class Chain:
             kept=people.features[: self.plan.keep],
         )
 
-    def _note_errors(self, maker: int, predicted: np.ndarray) -> None:  # type: ignore[type-arg]
+    def _note_errors(self, maker: int, predicted: np.ndarray) -> None:
         world = self.world
         rates = of_groups(predicted, world.test_label, world.test_group, world.favourable, len(world.groups))
         self.errors[maker] = np.vstack([self.errors[maker], 1.0 - rates["accuracy"]])
@@ -336,4 +336,3 @@ def _account(accounting: Accounting | None, purpose: str, books: dict[str, Accou
         events.append(Event("empty stratum", f"{empty} of {len(accounting.quota)}, for the {purpose}"))
     if accounting.missing:
         events.append(Event("places left", f"{accounting.missing}, of the {purpose}"))
-

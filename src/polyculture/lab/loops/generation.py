@@ -1,4 +1,4 @@
-"""One generation of a chain: what is stored of it, and its parquet file; and the rows that the next one goes on from."""
+"""One generation of a chain: its parquet file, and the rows that the next one goes on from."""
 
 from __future__ import annotations
 
@@ -82,7 +82,11 @@ def generation_bytes(generation: Generation) -> bytes:
     import polars as pl
 
     counts = pl.List(pl.Int64)
-    books = {"purpose": pl.String, **dict.fromkeys(("pool", "quota", "taken", "filled"), counts), "missing": pl.Int64}
+    books: dict[str, Any] = {
+        "purpose": pl.String,
+        **dict.fromkeys(("pool", "quota", "taken", "filled"), counts),
+        "missing": pl.Int64,
+    }
     made = generation.made
     table = pl.DataFrame(
         {
@@ -159,7 +163,7 @@ def _made(row: dict[str, Any]) -> Made:
         distances={name: row[name] for name in ("frechet", "precision", "recall") if row[name] is not None},
         accounting={
             one["purpose"]: Accounting(
-                *(counts(one[name]) for name in ("pool", "quota", "taken", "filled")), one["missing"]
+                **{name: counts(one[name]) for name in ("pool", "quota", "taken", "filled")}, missing=one["missing"]
             )
             for one in row["accounting"]
         },

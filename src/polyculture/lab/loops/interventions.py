@@ -204,9 +204,7 @@ class Constrained(Intervention, frozen=True, kw_only=True, tag="fairness constra
 InterventionKinds = Star | ClassBalance | GroupBalance | Reweighting | FreshData | DropDetected | Constrained
 
 
-def select(  # noqa: PLR0917 (what a training set is made of)
-    draw: Draw, interventions: tuple[InterventionKinds, ...], size: int, batch: int, moment: Moment
-) -> Selected:
+def select(draw: Draw, interventions: tuple[InterventionKinds, ...], size: int, batch: int, moment: Moment) -> Selected:
     """Return whom a model is trained on.
 
     Parameters

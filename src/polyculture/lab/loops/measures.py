@@ -42,7 +42,7 @@ def of_groups(predicted: Ints, label: Ints, group: Ints, favourable: int, groups
     def rate(hit: Ints, of: Ints) -> Floats:
         many = np.bincount(group[of], minlength=groups).astype(float)
         found = np.bincount(group[of & hit], minlength=groups)
-        return np.divide(found, many, out=np.full(groups, np.nan), where=many > 0)
+        return np.asarray(np.divide(found, many, out=np.full(groups, np.nan), where=many > 0))
 
     positive, selected = label == favourable, predicted == favourable
     everyone = np.ones(len(label), dtype=bool)
@@ -136,8 +136,8 @@ def coverage(real: Floats, made: Floats) -> tuple[float, float]:
     """Return precision and recall of coverage of generated people, in an embedding.
 
     Precision: the share of the generated within the reach of a real person; recall: of the real ones within that of a
-    generated one. A reach is the distance to the 5th nearest of the same kind (Kynkaanniemi and others, 2019). Of either
-    the first 1,000 at most, and as many of both, since a denser lot has shorter reaches.
+    generated one. A reach is the distance to the 5th nearest of the same kind (Kynkaanniemi and others, 2019). Of
+    either the first 1,000 at most, and as many of both, since a denser lot has shorter reaches.
     """
     many = min(len(real), len(made), MOST_NEIGHBOURS)
     if many <= NEAREST:

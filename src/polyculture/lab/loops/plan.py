@@ -141,6 +141,8 @@ class LoopPlan(Part, frozen=True, kw_only=True):
         Share of individuals tested on, which no model is trained on.
     split : {"seed", "fixed"}
         Whether they are drawn anew for each seed.
+    endpoints : tuple of str
+        The measures whose last generation and mean over generations are the primary results.
     collapse : float
         How far accuracy must fall below that of generation 0, and stay, to be called a collapse.
     seed : int
@@ -178,6 +180,7 @@ class LoopPlan(Part, frozen=True, kw_only=True):
     keep: int = 0
     test_share: float = 0.3
     split: Literal["seed", "fixed"] = "seed"
+    endpoints: tuple[str, ...] = ("accuracy", "equalized_odds_difference", "divergence")
     collapse: float = 0.05
     seed: int = 0
 

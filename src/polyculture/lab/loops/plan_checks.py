@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from polyculture.errors import UsageError
+from polyculture.errors import UsageError, nearest
+from polyculture.lab.loops.units import UNITS as MEASURES
 
 if TYPE_CHECKING:
     from polyculture.lab.loops.plan import Arm, LoopPlan
@@ -45,14 +46,13 @@ def check(plan: LoopPlan) -> None:
     for field, there in (("classifier", plan.classifiers), ("arm", plan.arms)):
         if not there:
             raise UsageError(f"The plan names no {field}.", hint=f"Add a [[{field}]] table.")
-    actors = [plan.generator, *plan.classifiers, plan.label_annotator, plan.group_annotator]
-    for actor in actors:
+    for actor in (plan.generator, *plan.classifiers, plan.label_annotator, plan.group_annotator):
         if actor is not None and bool(actor.estimator) == bool(actor.steps):
             raise UsageError(
                 f"The actor {actor.name!r} needs an estimator or steps, and not both.",
                 hint='Write estimator = "sklearn.svm.SVC".',
             )
-    _check_ideal(plan)
+    _check_aims(plan)
     names = plan.arm_names()
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -61,7 +61,11 @@ def check(plan: LoopPlan) -> None:
         _check_arm(plan, arm)
 
 
-def _check_ideal(plan: LoopPlan) -> None:
+def _check_aims(plan: LoopPlan) -> None:
+    for measure in plan.endpoints:
+        if measure not in MEASURES:
+            hint = nearest(measure, MEASURES) or f"They are: {', '.join(MEASURES)}."
+            raise UsageError(f"endpoints names {measure!r}, which is not measured.", hint=hint)
     if isinstance(plan.ideal, str):
         return
     for stratum in plan.ideal:

@@ -103,7 +103,7 @@ def check_actors(plan: LoopPlan) -> None:
         )
     weights = any(one.__struct_config__.tag == "reweighting" for arm in plan.arms for one in arm.interventions)
     for role in ("label", "group", *range(len(plan.classifiers))):
-        pipeline = build(plan.steps(role), 0)  # type: ignore[arg-type]
+        pipeline = build(plan.steps(role), 0)
         last = pipeline.steps[-1][1]
         if not hasattr(last, "predict_proba"):
             raise UsageError(

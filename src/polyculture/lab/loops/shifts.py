@@ -184,7 +184,7 @@ SETTINGS: dict[str, tuple[ShiftKinds, ...]] = {
     "SeqGenSeqClass": (ModelCollapse(), SequentialLabels()),
     "SeqGenNonSeqClass": (ModelCollapse(),),
 }
-"""The settings of 2403.07857 as shifts, and one without any: people of the first generator, labelled by the annotator."""
+"""The settings of 2403.07857 as shifts; Static has none: people of the first generator, labelled by the annotator."""
 
 SHIFTS: dict[str, type[Shift]] = {str(one.__struct_config__.tag): one for one in get_args(ShiftKinds)}
 

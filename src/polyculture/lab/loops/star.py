@@ -1,4 +1,4 @@
-"""Stratified algorithmic reparation (STAR, 2403.07857): a batch drawn with a budget and filled by quotas, with its books.
+"""Stratified algorithmic reparation (STAR, 2403.07857): a batch with a budget, filled by quotas, and its books.
 
 For any strata, ideal distribution, batch and budget; on any source of people, such as an iterator of batches.
 """
@@ -78,7 +78,7 @@ def quotas(ideal: Floats, batch: int) -> Ints:
     return np.floor(np.asarray(ideal) * batch + 1e-9).astype(np.int64)
 
 
-def star(
+def star(  # noqa: PLR0917 (the algorithm's own parameters)
     draw: Draw,
     stratum: Callable[[Rows], Ints],
     ideal: Floats,
