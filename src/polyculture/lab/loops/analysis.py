@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from polyculture.audit.statistic import Statistic, undefined
 from polyculture.lab.analysis import statistic
 from polyculture.lab.loops.accounting import accounting
-from polyculture.lab.loops.measured import ideal_of, measured
+from polyculture.lab.loops.measured import measured
 from polyculture.lab.loops.records import (
     CollapseRecord,
     CurveRecord,
@@ -24,8 +24,9 @@ from polyculture.lab.loops.records import (
 )
 from polyculture.lab.loops.sentences import headline, notes
 from polyculture.lab.loops.units import UNITS
-from polyculture.lab.loops.world import strata_names, tested_of
+from polyculture.lab.loops.world import ideal_of, strata_names, tested_of
 from polyculture.stats._interval import Estimated
+from polyculture.stats._rounding import differences
 from polyculture.stats.over_seeds import log_ratio_values, over_seeds
 
 if TYPE_CHECKING:
@@ -102,10 +103,11 @@ def _analysed(store: LoopStore) -> LoopRecord:
 
 
 def _ideals(store: LoopStore) -> list[float | None]:
-    size = len(store.manifest.classes) * len(store.manifest.groups)
-    if store.manifest.plan.ideal == "original":
-        return [None] * size  # that of each seed's own training individuals
-    return [float(share) for share in ideal_of(store, np.zeros(size))]
+    manifest = store.manifest
+    found = ideal_of(manifest.plan, manifest.classes, manifest.groups)
+    if found is None:
+        return [None] * (len(manifest.classes) * len(manifest.groups))  # that of each seed's training individuals
+    return [float(share) for share in found]
 
 
 def _with_ratios(found: LoopMeasured) -> dict[tuple[str, str | None], Floats]:
@@ -183,7 +185,7 @@ def _endpoints(store: LoopStore, values: dict[tuple[str, str | None], Floats]) -
                     value=_value(measure, endpoint, numbers[arm]),
                     difference=undefined("this arm is the one that others are compared with")
                     if arm == 0
-                    else _as_statistic(_estimate(measure, numbers[arm] - numbers[0])),
+                    else _as_statistic(_estimate(measure, differences(numbers[arm], numbers[0]))),
                 )
 
 
@@ -193,7 +195,7 @@ def _endpoint(figures: Floats, endpoint: str) -> Floats:
         return figures[:, :, -1]
     if endpoint == MEAN:
         return np.asarray(figures.mean(axis=2))
-    return np.asarray(figures[:, :, -1] - figures[:, :, 0])
+    return differences(figures[:, :, -1], figures[:, :, 0])
 
 
 def _value(measure: str, endpoint: str, numbers: Floats) -> Statistic:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polyculture.lab.loops.measures import decisions, divergence, of_groups
-from polyculture.lab.loops.world import tested_of
+from polyculture.lab.loops.world import ideal_of, tested_of
 from polyculture.lab.measure import event, group_event
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from polyculture.lab.loops.star import Accounting
     from polyculture.lab.loops.store import LoopStore
 
-__all__ = ["LoopMeasured", "ideal_of", "measured"]
+__all__ = ["LoopMeasured", "measured"]
 
 OF_GROUPS = ("accuracy", "selection_rate", "true_positive_rate", "false_positive_rate")
 
@@ -78,7 +78,8 @@ def measured(store: LoopStore) -> LoopMeasured:
     original = np.bincount(label * len(manifest.groups) + group, minlength=strata) / len(label)
     found = LoopMeasured((len(plan.arms), plan.seeds, plan.generations), original)
     tests = {seed: tested_of(plan, len(label), seed) for seed in range(plan.seeds)}
-    ideal = ideal_of(store, original)
+    wanted = ideal_of(plan, manifest.classes, manifest.groups)
+    ideal = original if wanted is None else wanted
     for chain, generations in enumerate(store.chains()):
         arm, seed = divmod(chain, plan.seeds)
         test = tests[seed]
@@ -90,21 +91,6 @@ def measured(store: LoopStore) -> LoopMeasured:
             at = (arm, seed, generation.number)
             _decisions(found, store, at, generation, label[test], group[test])
             _people(found, store, at, generation, ideal)
-    return found
-
-
-def ideal_of(store: LoopStore, original: Floats) -> Floats:
-    """Return the ideal distribution of a plan; that of all individuals where it is the original one."""
-    manifest, plan = store.manifest, store.manifest.plan
-    size = len(manifest.classes) * len(manifest.groups)
-    if plan.ideal == "original":
-        return original
-    if isinstance(plan.ideal, str):
-        return np.full(size, 1.0 / size)
-    found = np.zeros(size)
-    for one in plan.ideal:
-        group = ", ".join(one.group_values) or manifest.groups[0]
-        found[manifest.classes.index(one.target) * len(manifest.groups) + manifest.groups.index(group)] = one.share
     return found
 
 

@@ -47,7 +47,8 @@ intervention = [{ kind = "STAR", of = ["classifier", "generator"], budget = 0.25
 
 # Other settings: SeqGenNonSeqClass (labels always by the annotator), Static.
 # Further shifts of an arm: shift = [{ kind = "synthetic share", share = 0.5 }]; kinds: sequential labels, model
-# collapse, synthetic share, data spill, disparity amplification, selective labels, runaway feedback, reacting population.
+# collapse, synthetic share, data spill, disparity amplification, selective labels, runaway feedback,
+# reacting population.
 # Other interventions: reweighting, class balance, group balance, fresh data, drop detected, fairness constraint.
 # Several decision-makers: decision_makers = 3 above, and in an arm pool = "shared", "separate" or a share.
 """

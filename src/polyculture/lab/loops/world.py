@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from polyculture.audit.words import group_words
 from polyculture.errors import ColumnError, UsageError, ValueInDataError, first_few, nearest
 from polyculture.lab.data import prepare
 
 if TYPE_CHECKING:
     from polyculture.lab.data import Prepared
-    from polyculture.lab.loops.plan import LoopPlan
+    from polyculture.lab.loops.plan import LoopPlan, Stratum
     from polyculture.lab.loops.rows import Floats, Ints
 
-__all__ = ["Everyone", "World", "everyone", "strata_names", "tested_of", "world_of"]
+__all__ = ["Everyone", "World", "everyone", "ideal_of", "strata_names", "tested_of", "world_of"]
 
 EVERYBODY = "everyone"
 MOST_EMBEDDED = 10
@@ -134,7 +135,7 @@ def everyone(plan: LoopPlan) -> Everyone:
     groups, group = _groups(plan, prepared)
     classes = target.classes
     favourable = _favourable(plan, classes)
-    return Everyone(prepared, target.label, group, classes, groups, favourable, _ideal(plan, classes, groups))
+    return Everyone(prepared, target.label, group, classes, groups, favourable, ideal_of(plan, classes, groups))
 
 
 def _groups(plan: LoopPlan, prepared: Prepared) -> tuple[tuple[str, ...], Ints]:
@@ -150,7 +151,12 @@ def _groups(plan: LoopPlan, prepared: Prepared) -> tuple[tuple[str, ...], Ints]:
             f"{', '.join(plan.data.groups)} makes {len(prepared.cells)} groups of {prepared.individuals} individuals.",
             hint="Name columns with fewer values, or conditions such as age>=25.",
         )
-    return tuple(", ".join(values) for values in prepared.cells), prepared.cell
+    return tuple(_group_words(plan, values) for values in prepared.cells), prepared.cell
+
+
+def _group_words(plan: LoopPlan, values: tuple[str, ...]) -> str:
+    """Return a group in words: "age>=25", "not age>=25", "sex = f, race = x"."""
+    return group_words(dict(zip(plan.data.groups, values, strict=True)))
 
 
 def _favourable(plan: LoopPlan, classes: tuple[str, ...]) -> int:
@@ -164,7 +170,14 @@ def _favourable(plan: LoopPlan, classes: tuple[str, ...]) -> int:
     return classes.index(plan.favourable)
 
 
-def _ideal(plan: LoopPlan, classes: tuple[str, ...], groups: tuple[str, ...]) -> Floats | None:
+def ideal_of(plan: LoopPlan, classes: tuple[str, ...], groups: tuple[str, ...]) -> Floats | None:
+    """Return the ideal distribution over class x group, (K * G,); None where it is the original one.
+
+    Raises
+    ------
+    UsageError
+        If it names no class or group, or a stratum twice.
+    """
     if plan.ideal == "original":
         return None
     size = len(classes) * len(groups)
@@ -172,7 +185,7 @@ def _ideal(plan: LoopPlan, classes: tuple[str, ...], groups: tuple[str, ...]) ->
         return np.full(size, 1.0 / size)
     found = np.zeros(size)
     for stratum in plan.ideal:
-        group = ", ".join(stratum.group_values) or EVERYBODY
+        group = _named(plan, stratum, groups)
         for what, name, known in (("class", stratum.target, classes), ("group", group, groups)):
             if name not in known:
                 raise UsageError(
@@ -184,6 +197,16 @@ def _ideal(plan: LoopPlan, classes: tuple[str, ...], groups: tuple[str, ...]) ->
             raise UsageError(f"ideal names {stratum.target!r} of {group!r} twice.", hint="Leave one out.")
         found[place] = stratum.share
     return found
+
+
+def _named(plan: LoopPlan, stratum: Stratum, groups: tuple[str, ...]) -> str:
+    """Return the group of an ideal stratum in words; its values, or the words themselves, may be written."""
+    values = stratum.group_values
+    if not values:
+        return EVERYBODY
+    if len(values) == len(plan.data.groups) and (words := _group_words(plan, values)) in groups:
+        return words
+    return ", ".join(values)
 
 
 def strata_names(classes: tuple[str, ...], groups: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
