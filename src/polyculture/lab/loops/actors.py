@@ -99,7 +99,9 @@ class Fitted:
         return found
 
     def decide(self, features: Floats) -> Ints:
-        """Return the most probable class, the first of equal ones."""
+        """Return the most probable class, the first of equal ones; what a randomized classifier drew."""
+        if hasattr(self.estimator, "decide"):
+            return np.asarray(self.estimator.decide(features), dtype=np.int64)
         return np.asarray(self.probabilities(features).argmax(axis=1), dtype=np.int64)
 
 
@@ -158,8 +160,8 @@ def fit_generator(steps: Sequence[Step], features: Floats, seed: int, events: li
     return Samples(tuple(parts[:-1]), parts[-1])
 
 
-Learn = Callable[[Any, "Rows"], Any]
-"""How an estimator is trained where it is not simply fitted: gives what decides."""
+Learn = Callable[[Any, "Rows", int], Any]
+"""How an estimator is trained where it is not simply fitted: estimator, rows and a seed in, what decides out."""
 
 
 def fit_classifier(  # noqa: PLR0917 (what a fit is made of)
@@ -202,7 +204,7 @@ def fit_classifier(  # noqa: PLR0917 (what a fit is made of)
     estimator = pipeline.steps[0][1] if len(pipeline.steps) == 1 else pipeline
     with _heard(events):
         if learn is not None:
-            return Fitted(learn(estimator, rows), classes)
+            return Fitted(learn(estimator, rows, seed), classes)
         weights = {} if rows.weight is None else {weight_name(pipeline, estimator): rows.weight}
         estimator.fit(np.ascontiguousarray(rows.features), rows.label, **weights)
     return Fitted(estimator, classes)
@@ -258,7 +260,7 @@ def learn_batches(size: int, epochs: int, classes: int) -> Learn:
         K, so that a batch may lack some.
     """
 
-    def learn(estimator: Any, rows: Rows) -> Any:
+    def learn(estimator: Any, rows: Rows, seed: int) -> Any:  # noqa: ARG001 (the estimator has it)
         for _ in range(epochs):
             for start in range(0, len(rows), size):
                 batch = rows[slice(start, start + size)]

@@ -280,7 +280,7 @@ class Chain:
             own.extend(Event(f"{what} vanished", names[place]) for place in gone)
         probabilities = classifier.probabilities(world.test_features)
         return Made(
-            predicted=np.asarray(probabilities.argmax(axis=1), dtype=np.int64),
+            predicted=classifier.decide(world.test_features),
             score=probabilities[:, world.favourable],
             trained=np.bincount(world.stratum(trained.label, trained.group), minlength=world.strata),
             strata=np.bincount(world.stratum(label, people.group), minlength=world.strata),

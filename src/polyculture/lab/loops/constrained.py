@@ -17,17 +17,26 @@ __all__ = ["constrained"]
 
 @dataclass(frozen=True, eq=False)
 class _Mixture:
-    """The randomized classifier of a reduction: classifiers with the probability of each."""
+    """The randomized classifier of a reduction: classifiers with the probability of each.
+
+    Whoever stands at the same place of two tables gets the same draw, so that its decisions can be had again.
+    """
 
     classes_: Ints
     predictors: tuple[Any, ...]
     shares: Floats
+    seed: int
 
     def predict_proba(self, features: Floats) -> Floats:
         """Return the probability of either class: how many of the classifiers, by their shares, say it."""
         says = np.stack([np.asarray(one.predict(features), dtype=np.float64) for one in self.predictors])
         second = np.clip(self.shares @ says, 0.0, 1.0)
         return np.column_stack([1.0 - second, second])
+
+    def decide(self, features: Floats) -> Ints:
+        """Return the class that the draw of a classifier gives to each."""
+        draws = np.random.default_rng(self.seed).random(len(features))
+        return self.classes_[(draws < self.predict_proba(features)[:, 1]).astype(np.int64)]
 
 
 def constrained(constraint: str, bound: float, rounds: int, favourable: int) -> Learn:
@@ -50,7 +59,7 @@ def constrained(constraint: str, bound: float, rounds: int, favourable: int) -> 
     fitted as it is: nothing can be made equal.
     """
 
-    def learn(estimator: Any, rows: Rows) -> Any:
+    def learn(estimator: Any, rows: Rows, seed: int) -> Any:
         from fairlearn.reductions import DemographicParity, EqualizedOdds, ExponentiatedGradient
 
         if len(np.unique(rows.group)) < 2:
@@ -67,9 +76,8 @@ def constrained(constraint: str, bound: float, rounds: int, favourable: int) -> 
         shares = np.asarray(reduction.weights_, dtype=np.float64)
         used = [index for index in range(len(shares)) if shares[index] > 0.0]
         kept = shares[used] / shares[used].sum()
-        return _Mixture(
-            np.array([1 - favourable, favourable]), tuple(reduction.predictors_[index] for index in used), kept
-        )
+        predictors = tuple(reduction.predictors_[index] for index in used)
+        return _Mixture(np.array([1 - favourable, favourable]), predictors, kept, seed)
 
     return learn
 

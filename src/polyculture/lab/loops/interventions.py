@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Intervention", "InterventionKinds", "Selected", "select"]
 
 Purpose = Literal["generator", "classifier"]
-DETECTOR = Step(estimator="sklearn.tree.DecisionTreeClassifier", parameters={"max_depth": 6})
+DETECTOR = Step(estimator="sklearn.tree.DecisionTreeClassifier", parameters={"max_depth": 5, "min_samples_leaf": 20})
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +178,7 @@ class DropDetected(Intervention, frozen=True, kw_only=True, tag="drop detected")
 class Constrained(Intervention, frozen=True, kw_only=True, tag="fairness constraint"):
     """Classifiers are trained under a fairness constraint (fairlearn, Agarwal and others 2018).
 
-    The exponentiated gradient gives a mixture of classifiers; its probabilities are their weighted decisions.
+    The exponentiated gradient gives a randomized classifier: of several, one is drawn for each person.
 
     Attributes
     ----------

@@ -46,10 +46,13 @@ def check(plan: LoopPlan) -> None:
     for field, there in (("classifier", plan.classifiers), ("arm", plan.arms)):
         if not there:
             raise UsageError(f"The plan names no {field}.", hint=f"Add a [[{field}]] table.")
-    for actor in (plan.generator, *plan.classifiers, plan.label_annotator, plan.group_annotator):
+    actors = {"generator": plan.generator, "label_annotator": plan.label_annotator}
+    actors |= {"group_annotator": plan.group_annotator}
+    actors |= {f"classifier {number}": one for number, one in enumerate(plan.classifiers, start=1)}
+    for role, actor in actors.items():
         if actor is not None and bool(actor.estimator) == bool(actor.steps):
             raise UsageError(
-                f"The actor {actor.name!r} needs an estimator or steps, and not both.",
+                f"{role} needs an estimator or steps, and not both.",
                 hint='Write estimator = "sklearn.svm.SVC".',
             )
     _check_aims(plan)
