@@ -8,12 +8,16 @@ _TEXT, _PEOPLE, _OWN = "text", "people, mean over seeds and decision-makers", "t
 _ARM = ("which way of running the loop", _TEXT)
 _ENDPOINTS = {
     "arm": _ARM,
-    "against": ("the arm that others are compared with", _TEXT),
+    "against": ("the arm that this one is compared with", _TEXT),
     "measure": ("what is measured, see docs/loops.md", _TEXT),
+    "of": ("group, class or stratum that it is of; empty for all", _TEXT),
     "endpoint": ("last generation, mean over generations, or change since generation 0", _TEXT),
     "primary": ("whether the plan names the measure among its endpoints", "true or false"),
     "value": ("mean over seeds", _OWN),
-    "difference": ("this arm minus the first, paired by seed; of homogenization the ratio of the two", _OWN),
+    "difference": (
+        "this arm minus the one it is compared with, paired by seed; of homogenization the ratio of the two",
+        _OWN,
+    ),
 }
 _GENERATIONS = {
     "arm": _ARM,

@@ -147,7 +147,7 @@ def _several(record: LoopRecord) -> bool:
 def _end(record: LoopRecord, arm: str, measure: str, endpoint: str = LAST) -> Statistic:
     """Return one endpoint of an arm."""
     for one in record.endpoints:
-        if (one.arm, one.measure, one.endpoint) == (arm, measure, endpoint):
+        if (one.arm, one.measure, one.of, one.endpoint) == (arm, measure, None, endpoint):
             return one.value
     return undefined("not measured")
 
@@ -251,7 +251,8 @@ def _first_and_last(record: LoopRecord) -> list[Any]:
 
 def _big_numbers(record: LoopRecord) -> list[dict[str, str]]:
     """Return the accuracy of the first arm at the beginning and at the end, and of the arm that lost most."""
-    changes = [one for one in record.endpoints if (one.measure, one.endpoint) == ("accuracy", CHANGE)]
+    accuracy = ("accuracy", None, CHANGE)
+    changes = [one for one in record.endpoints if (one.measure, one.of, one.endpoint) == accuracy]
     known = [one for one in changes if one.value.value is not None]
     if not known:
         return []
@@ -282,28 +283,32 @@ def print_loop(record: LoopRecord, console: Console) -> None:
     screen = Screen(console)
     screen.paragraph(record.headline, style="bold")
     screen.blank()
-    several = _several(record)
-    columns = ["arm", "accuracy", "change", "parity gap", "odds gap", "KL to ideal", "most frequent"]
     table = screen.table(
-        f"In the last of {record.plan.generations} generations", *columns, *(["failed by all", "H"] if several else [])
+        f"In the last of {record.plan.generations} generations", "arm", "accuracy", "change", "parity", "odds", "KL"
     )
     for name in record.arms:
         mark = " *" if _flag_of(record, name) else ""
-        cells = [
+        screen.row(
+            table,
+            name,
             words.number(_end(record, name, "accuracy")),
             words.number(_end(record, name, "accuracy", CHANGE), "points").removesuffix(" points"),
             words.number(_end(record, name, "demographic_parity_difference"), "gap").removesuffix(" points") + mark,
             words.number(_end(record, name, "equalized_odds_difference"), "gap").removesuffix(" points") + mark,
             words.number(_end(record, name, "divergence"), "number"),
-            words.number(_end(record, name, "largest_class")),
-        ]
-        if several:
-            cells += [
-                words.number(_end(record, name, "systemic_failure")),
-                words.number(_end(record, name, "homogenization"), "ratio"),
-            ]
-        screen.row(table, name, *cells)
+        )
     screen.show(table)
+    screen.paragraph(
+        "Change is that of accuracy since generation 0, parity and odds are gaps between groups; all three in points. "
+        "KL is the divergence of generated people from the ideal."
+    )
+    if _several(record):
+        table = screen.table("Decision-makers together", "arm", "failed by all", "expected", "H")
+        for name in record.arms:
+            shares = [_end(record, name, measure) for measure in ("systemic_failure", "expected")]
+            ratio = words.number(_end(record, name, "homogenization"), "ratio")
+            screen.row(table, name, *(words.number(one) for one in shares), ratio)
+        screen.show(table)
     for one in record.collapse:
         if one.collapsed:
             screen.paragraph(

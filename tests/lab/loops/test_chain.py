@@ -53,7 +53,9 @@ def test_only_retrained_generators_change_and_they_learn_from_samples(plan: Plan
         _, state = one.step(1)
     assert fixed.generators[0] is first[0]
     assert moving.generators[0] is not first[1]
-    assert moving.generators[0].last.means_ == pytest.approx(state[0]["generator"].features.mean(axis=0)[None], abs=0.01)
+    assert moving.generators[0].last.means_ == pytest.approx(
+        state[0]["generator"].features.mean(axis=0)[None], abs=0.01
+    )
 
 
 def test_the_first_generation_is_the_same_in_all_arms(plan: Plan) -> None:
@@ -103,12 +105,17 @@ def test_a_generation_reads_back_as_it_was(plan: Plan, tmp_path: Any) -> None:
     again = read_generation(tmp_path / "one")
     assert generation_bytes(again) == generation_bytes(generation)
     assert again.made[0].kept.shape[0] == 3
-    assert again.made[0].accounting["classifier"].pool.tolist() == generation.made[0].accounting["classifier"].pool.tolist()
+    assert (
+        again.made[0].accounting["classifier"].pool.tolist()
+        == generation.made[0].accounting["classifier"].pool.tolist()
+    )
 
 
 def test_decision_makers_of_one_pool_get_each_others_labels(plan: Plan) -> None:
     arms = [{"setting": "SeqClass", "pool": pool} for pool in ("separate", "shared", 0.5)]
-    learners = [{"estimator": f"sklearn.{name}"} for name in ("linear_model.LogisticRegression", "naive_bayes.GaussianNB")]
+    learners = [
+        {"estimator": f"sklearn.{name}"} for name in ("linear_model.LogisticRegression", "naive_bayes.GaussianNB")
+    ]
     own = plan(arm=arms, decision_makers=2, start="own", seeds=1, rows=4000, classifier=learners)
     everybody = everyone(own)
     foreign = []
@@ -165,7 +172,9 @@ def test_a_generator_that_diverges_ends_the_chain_and_is_recorded(plan: Plan, mo
     one = chain(plan(generator={"estimator": f"{models}.Diverges"}))
     assert not one.step(0)[0].stopped
     generation, state = one.step(1)
-    assert "the generator diverged: 168 of 168 people" in generation.stopped or "no finite numbers" in generation.stopped
+    assert (
+        "the generator diverged: 168 of 168 people" in generation.stopped or "no finite numbers" in generation.stopped
+    )
     assert state == []
     assert [event.reason for event in generation.made[0].events][-1] == "stopped"
 

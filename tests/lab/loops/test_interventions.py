@@ -119,9 +119,11 @@ def test_training_on_batches_sees_every_row_as_often_as_asked() -> None:
     from polyculture.lab.loops.actors import learn_batches
 
     class Counts:
-        seen: list[int] = []
+        def __init__(self) -> None:
+            self.seen: list[int] = []
 
         def partial_fit(self, features: np.ndarray, label: np.ndarray, classes: np.ndarray) -> None:
+            assert len(features) == len(label)
             self.seen.append(len(label))
             assert classes.tolist() == [0, 1, 2]
 

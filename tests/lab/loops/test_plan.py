@@ -46,6 +46,7 @@ def test_the_starter_is_a_plan_and_reads_the_same_again() -> None:
         ({"endpoints": ["acuracy"]}, "Did you mean 'accuracy'?"),
         ({"arm": []}, "names no arm"),
         ({"arm": [{}, {}]}, "stands in the plan twice"),
+        ({"arm": [{}, {"setting": "Static", "against": "SeqClas"}]}, "Did you mean 'SeqClass'?"),
         ({"ideal": [{"target": "1", "group": "f", "share": 0.6}]}, "sum to 0.6, not to 1"),
         ({"ideal": [{"target": "1", "group": "f", "share": 1.5}]}, "Give numbers between 0 and 1"),
         ({"arm": [{"pool": "shared"}]}, "one decision-maker only"),
@@ -139,7 +140,7 @@ def test_data_that_no_loop_can_learn_from(plan: Plan, tmp_path: Path) -> None:
             everyone(plan())
     frame.write_csv(path)
     data = {"source": str(path), "id": "person", "groups": ["amount"]}
-    with pytest.raises(ColumnError, match="makes .* groups of 240"):
+    with pytest.raises(ColumnError, match=r"makes .* groups of 240"):
         everyone(plan(data=data))
 
 

@@ -95,12 +95,14 @@ class Fitted:
     def probabilities(self, features: Floats) -> Floats:
         """Return the probability of every class of the world; 0 for those that it has not seen."""
         found = np.zeros((len(features), self.classes))
+        if not len(features):  # a draw may ask for nobody, which scikit-learn refuses
+            return found
         found[:, np.asarray(self.estimator.classes_, dtype=np.int64)] = self.estimator.predict_proba(features)
         return found
 
     def decide(self, features: Floats) -> Ints:
         """Return the most probable class, the first of equal ones; what a randomized classifier drew."""
-        if hasattr(self.estimator, "decide"):
+        if len(features) and hasattr(self.estimator, "decide"):
             return np.asarray(self.estimator.decide(features), dtype=np.int64)
         return np.asarray(self.probabilities(features).argmax(axis=1), dtype=np.int64)
 

@@ -169,23 +169,22 @@ def _curves(store: LoopStore, values: dict[tuple[str, str | None], Floats]) -> I
 
 def _endpoints(store: LoopStore, values: dict[tuple[str, str | None], Floats]) -> Iterator[EndpointRecord]:
     plan = store.manifest.plan
-    names = plan.arm_names()
+    names, others = plan.arm_names(), plan.compared_with()
     for (measure, of), figures in values.items():
-        if of is not None:
-            continue
         for endpoint in ENDPOINTS if plan.generations > 1 else (LAST,):
             numbers = _endpoint(figures, endpoint)
             for arm, name in enumerate(names):
                 yield EndpointRecord(
                     arm=name,
-                    against=names[0],
+                    against=names[others[arm]],
                     measure=measure,
+                    of=of,
                     endpoint=endpoint,
-                    primary=measure in plan.endpoints and endpoint != CHANGE,
+                    primary=of is None and measure in plan.endpoints and endpoint != CHANGE,
                     value=_value(measure, endpoint, numbers[arm]),
                     difference=undefined("this arm is the one that others are compared with")
-                    if arm == 0
-                    else _as_statistic(_estimate(measure, differences(numbers[arm], numbers[0]))),
+                    if arm == others[arm]
+                    else statistic(_estimate(measure, differences(numbers[arm], numbers[others[arm]]))),
                 )
 
 
@@ -200,11 +199,7 @@ def _endpoint(figures: Floats, endpoint: str) -> Floats:
 
 def _value(measure: str, endpoint: str, numbers: Floats) -> Statistic:
     found = _estimate(measure, numbers)
-    return _as_statistic(found if endpoint == CHANGE else _cut(measure, found))
-
-
-def _as_statistic(found: Estimated) -> Statistic:
-    return statistic(found)
+    return statistic(found if endpoint == CHANGE else _cut(measure, found))
 
 
 def _collapse(store: LoopStore, found: LoopMeasured, arm: int) -> CollapseRecord:

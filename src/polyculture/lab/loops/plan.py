@@ -54,6 +54,8 @@ class Arm(Part, frozen=True, kw_only=True):
         What moves the data beside the setting, in this order.
     interventions : tuple of Intervention
         What is done about it.
+    against : str
+        Name of the arm that this one is compared with; default the first.
     pool : float or {"separate", "shared"}
         With several decision-makers: the share of their people that comes from the pool of all, 0 (separate) to 1
         (shared).
@@ -63,6 +65,7 @@ class Arm(Part, frozen=True, kw_only=True):
     setting: Literal["SeqClass", "SeqGenSeqClass", "SeqGenNonSeqClass", "Static"] = "SeqClass"
     shifts: tuple[ShiftKinds, ...] = msgspec.field(name="shift", default=())
     interventions: tuple[InterventionKinds, ...] = msgspec.field(name="intervention", default=())
+    against: str = ""
     pool: float | Literal["separate", "shared"] = "separate"
 
     def all_shifts(self) -> tuple[ShiftKinds, ...]:
@@ -90,7 +93,7 @@ class Arm(Part, frozen=True, kw_only=True):
         words = [str(shift.__struct_config__.tag) for shift in self.shifts if not isinstance(shift, ModelCollapse)]
         for one in self.interventions:
             kind = str(one.__struct_config__.tag)
-            short = "+".join(purpose[:3] for purpose in one.of)
+            short = "+".join(purpose[:3] for purpose in sorted(one.of))
             words.append(f"{short}-STAR" if isinstance(one, Star) else kind)
         if isinstance(self.pool, str) and self.pool == "shared":
             words.append("shared pool")
@@ -125,7 +128,7 @@ class LoopPlan(Part, frozen=True, kw_only=True):
     start : {"shared", "own"}
         Whether decision-makers begin with the same original rows, or with an equal part of their own.
     arms : tuple of Arm
-        What is compared; the first is what the others are compared with.
+        What is compared, with the first where they do not say otherwise.
     generations, seeds : int
         Generations 0 .. generations - 1 of each chain, and chains of each arm.
     rows : int
@@ -205,6 +208,11 @@ class LoopPlan(Part, frozen=True, kw_only=True):
     def arm_names(self) -> tuple[str, ...]:
         """Return the names of the arms, in the order of the plan."""
         return tuple(arm.shown() for arm in self.arms)
+
+    def compared_with(self) -> tuple[int, ...]:
+        """Return the arm that each is compared with, by its place; the first with itself."""
+        names = self.arm_names()
+        return tuple(names.index(arm.against) if arm.against else 0 for arm in self.arms)
 
     def makers(self) -> tuple[str, ...]:
         """Return the names of the decision-makers."""

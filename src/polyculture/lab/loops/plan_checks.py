@@ -61,6 +61,9 @@ def check(plan: LoopPlan) -> None:
     if twice:
         raise UsageError(f"The arm {twice[0]!r} stands in the plan twice.", hint="Give each a name of its own.")
     for arm in plan.arms:
+        if arm.against and (arm.against not in names or arm.against == arm.shown()):
+            hint = nearest(arm.against, names) or f"The arms are: {', '.join(names)}."
+            raise UsageError(f"Arm {arm.shown()!r} is compared with {arm.against!r}, which is no other arm.", hint=hint)
         _check_arm(plan, arm)
 
 

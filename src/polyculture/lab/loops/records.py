@@ -47,7 +47,10 @@ class CurveRecord(Record, frozen=True, kw_only=True):
 
 
 class EndpointRecord(Record, frozen=True, kw_only=True):
-    """One measure of one arm as one number, and how far it is from the first arm, paired by seed.
+    """One measure of one arm as one number, and how far it is from another arm, paired by seed.
+
+    ``of`` is the group, class or stratum that it is of; None for all. ``against`` is the first arm, or the one that the
+    plan names; a ratio of sums (homogenization) differs by its ratio.
 
     ``endpoint`` is "last generation", "mean over generations" (the area under the curve over their number) or "change
     since generation 0". ``primary`` says whether the plan names the measure among its endpoints.
@@ -56,6 +59,7 @@ class EndpointRecord(Record, frozen=True, kw_only=True):
     arm: str
     against: str
     measure: str
+    of: str | None
     endpoint: str
     primary: bool
     value: Statistic

@@ -23,9 +23,14 @@ def headline(plan: LoopPlan, endpoints: Sequence[EndpointRecord], collapse: Sequ
     changes = [
         one
         for one in endpoints
-        if (one.measure, one.endpoint) == ("accuracy", "change since generation 0") and one.value.value is not None
+        if (one.measure, one.of, one.endpoint) == ("accuracy", None, "change since generation 0")
+        and one.value.value is not None
     ]
-    last = {one.arm: one for one in endpoints if (one.measure, one.endpoint) == ("accuracy", "last generation")}
+    last = {
+        one.arm: one
+        for one in endpoints
+        if (one.measure, one.of, one.endpoint) == ("accuracy", None, "last generation")
+    }
     if not changes:
         only = next(one for one in last.values() if one.value.value is not None)
         return f"Accuracy is {percent(only.value.value or 0.0)} in the only generation ({only.arm})."
@@ -35,14 +40,17 @@ def headline(plan: LoopPlan, endpoints: Sequence[EndpointRecord], collapse: Sequ
     before = now - (worst.value.value or 0.0)
     ends = interval(worst.value, "points")
     size = (
-        f"{worst.arm} goes from {percent(before)} to {percent(now)}, a change of {number(worst.value, 'points')}"
-        f"{f' ({ends})' if ends else ''}"
+        f"in {worst.arm} it goes from {percent(before)} to {percent(now)}, a change of "
+        f"{number(worst.value, 'points')}{f' ({ends})' if ends else ''}"
     )
     span = f"over {plural(plan.generations, 'generation')}"
     if not falls:
-        return f"Whether accuracy falls {span} cannot be told from these seeds in any arm: at most, {size}."
+        where = "" if len(changes) == 1 else " in any arm; the lowest"
+        return f"Whether accuracy falls {span} cannot be told from these seeds{where}: {size}."
     many = f"all {len(changes)} arms" if len(falls) == len(changes) > 1 else f"{len(falls)} of {len(changes)} arms"
-    return f"Accuracy falls {span} in {many if len(changes) > 1 else 'this arm'}: the most, {size}."
+    if len(changes) == 1:
+        return f"Accuracy falls {span}: {size}."
+    return f"Accuracy falls {span} in {many}; the most, {size}."
 
 
 def flag(one: CollapseRecord) -> str:
