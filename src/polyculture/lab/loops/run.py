@@ -136,8 +136,8 @@ def _fill(  # noqa: PLR0917 (what a run is made of)
     plan = store.manifest.plan
     there = store.there()
     missing = []
-    for chain in there:
-        found = store.generations(chain)
+    for chain, places in there.items():
+        found = store.read(places)
         if store.finished(found):
             store.tidy(chain, None)
         else:

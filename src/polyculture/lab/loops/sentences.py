@@ -35,7 +35,7 @@ def headline(plan: LoopPlan, endpoints: Sequence[EndpointRecord], collapse: Sequ
         only = next(one for one in last.values() if one.value.value is not None)
         return f"Accuracy is {percent(only.value.value or 0.0)} in the only generation ({only.arm})."
     falls = [one for one in changes if one.value.high is not None and one.value.high < 0.0]
-    worst = min(changes, key=lambda one: one.value.value or 0.0)
+    worst = min(falls or changes, key=lambda one: one.value.value or 0.0)
     now = last[worst.arm].value.value or 0.0
     before = now - (worst.value.value or 0.0)
     ends = interval(worst.value, "points")

@@ -33,7 +33,8 @@ __all__ = ["LoopManifest", "LoopStore"]
 
 SCHEMA = "polyculture/loop-store/1"
 LIBRARIES = (*folder.LIBRARIES, "fairlearn")
-_GENERATION = re.compile(r"generation-(\d{6})-(\d{4})-([0-9a-f]{16})\.parquet")
+_CHAIN = r"(\d{6})"
+_GENERATION = re.compile(rf"generation-{_CHAIN}-(\d{{4}})-([0-9a-f]{{16}})\.parquet")
 _STATE = re.compile(r"state-(\d{6})-(\d{4})-([0-9a-f]{16})\.parquet")
 PEOPLE = "individuals.parquet"
 
@@ -100,16 +101,23 @@ class LoopStore:
         """
         return cls(path, folder.read_manifest(path, LoopManifest, SCHEMA))
 
-    def there(self) -> dict[int, dict[int, Path]]:
+    def there(self, only: int | None = None) -> dict[int, dict[int, Path]]:
         """Return the generations that are there, by chain and number, each checked against the sum in its name.
+
+        Parameters
+        ----------
+        only : int, optional
+            The only chain that is looked for.
 
         Raises
         ------
         FileError
             If one is damaged, of no chain of the plan, there twice, or one before it is missing.
         """
-        found: dict[int, dict[int, Path]] = {chain: {} for chain in range(self.manifest.plan.chains)}
-        for name, place in folder.summed_files(self.path, _GENERATION, lost="that generation is"):
+        chains = range(self.manifest.plan.chains) if only is None else (only,)
+        found: dict[int, dict[int, Path]] = {chain: {} for chain in chains}
+        pattern = _GENERATION if only is None else re.compile(_GENERATION.pattern.replace(_CHAIN, f"({only:06d})", 1))
+        for name, place in folder.summed_files(self.path, pattern, lost="that generation is"):
             chain, number = int(name[1]), int(name[2])
             if chain not in found or number >= self.manifest.plan.generations or number in found[chain]:
                 raise FileError(
@@ -124,10 +132,10 @@ class LoopStore:
 
     def generations(self, chain: int) -> list[Generation]:
         """Return the generations of a chain from the first on, up to the first that is missing."""
-        places = self.there()[chain]
-        return self._read(places)
+        return self.read(self.there(chain)[chain])
 
-    def _read(self, places: dict[int, Path]) -> list[Generation]:
+    def read(self, places: dict[int, Path]) -> list[Generation]:
+        """Read the generations of a chain, by number, up to the first that is missing."""
         found = []
         for number in range(self.manifest.plan.generations):
             if number not in places:
@@ -189,7 +197,7 @@ class LoopStore:
         """
         there = self.there()
         for chain, places in there.items():
-            found = self._read(places)
+            found = self.read(places)
             if not self.finished(found) or len(places) != len(found):
                 raise FileError(
                     f"The store {str(self.path)!r} lacks generations of chain {chain}.",
