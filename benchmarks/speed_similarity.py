@@ -3,7 +3,7 @@
     python benchmarks/speed_similarity.py                       # both sizes; lm-sim from $LM_SIM_PYTHON, if given
     LM_SIM_PYTHON=/path/to/venv/bin/python python benchmarks/speed_similarity.py
 
-lm-sim needs an environment of its own: python -m venv DIR && DIR/bin/pip install lm-sim==0.1.1
+lm-sim needs an environment of its own: python -m venv DIR && DIR/bin/pip install lm-sim==0.1.1 numpy
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
+from polyculture.stats.nulls import _search
 from polyculture.stats.nulls._draws import every_pattern
 from polyculture.stats.nulls._families import ClassFamily, FactorFamily, Family
 from polyculture.stats.nulls._mixture import expected_all_fail, log_probability
@@ -203,3 +204,24 @@ def test_many_models_at_once(rng):
     assert fit.reason == ""
     means = np.exp(fit.family.points(fit.theta).log_weight) @ fit.family.points(fit.theta).rates
     np.testing.assert_allclose(means, table.rates, atol=0.01)
+
+
+@pytest.mark.parametrize("name", ["equicorrelated", "2pl", "rasch", "factors-2", "classes-2"])
+def test_where_rows_are_many_part_of_them_gives_the_curvature_and_the_maximum_is_the_same(
+    name, two_parameter, as_table, monkeypatch
+):
+    table = as_table(two_parameter(3000, 10, 3))
+    null = latent_null(name)
+    plain = null.fit(table, np.random.default_rng(1))
+    monkeypatch.setattr(_search, "_LARGE", 1)
+    monkeypatch.setattr(_search, "_ROWS_OF_STARTS", 150)
+    monkeypatch.setattr(_search, "_ROWS_OF_CURVATURE", 250)
+    taken = []
+    part = _search._part
+    monkeypatch.setattr(_search, "_part", lambda *given: taken.append(part(*given)) or taken[-1])
+    large = null.fit(table, np.random.default_rng(1))
+    assert any(len(one.count) < 400 for one in taken)
+    assert not plain.reason
+    assert not large.reason
+    assert large.log_likelihood == pytest.approx(plain.log_likelihood, abs=1e-3)
+    assert large.expected(table.sets) == pytest.approx(plain.expected(table.sets), rel=1e-3)

@@ -1,6 +1,7 @@
 """The highest likelihood of a family of mixtures: several starts, and damped steps of scoring from the best.
 
-How a fit is repeated on draws stands in ``_refit``.
+Where rows are many, part of them gives the starts and the curvature, and all of them the slope. How a fit is repeated
+on draws stands in ``_draws``.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ _NOT_REACHED = 0.05
 _MOST_SCORING_STEPS = 60
 _STEPS_OF_STARTS = 12
 _STALLED = 4
-# Rows times points above which starts are tried on a part of the table.
+# Rows times points and parameters above which starts are tried, and curvature is taken, on a part of the table.
 _LARGE = 3_000_000
 _ROWS_OF_STARTS = 4_000
+_ROWS_OF_CURVATURE = 20_000
+_STEPS_BEFORE_QUASI_NEWTON = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +89,8 @@ def maximise(
     if family.size == 0:
         return Found(np.zeros(0), family.gradient(np.zeros(0), table)[0], 0.0)
     if start is not None:
-        return _reached(family, table, np.clip(start, -family.bounds, family.bounds), patterns)
-    points = len(family.points(np.zeros(family.size)).log_weight)
-    coarse = table
-    if len(table.count) * points > _LARGE:
-        part = rng.choice(len(table.count), min(_ROWS_OF_STARTS, len(table.count)), False, table.count / table.n)
-        coarse = table.take(np.sort(part), np.ones(len(part)))
+        return _reached(family, table, np.clip(start, -family.bounds, family.bounds), patterns, rng)
+    coarse = _part(family, table, _ROWS_OF_STARTS, rng)
     best: Found | None = None
     for number in range(family.starts):
         found = ascend(family, coarse, family.start(coarse, rng, number), _STEPS_OF_STARTS)
@@ -99,15 +98,54 @@ def maximise(
             best = found
     if best is None:
         raise ValueError("a family needs a start")
-    return _reached(family, table, best.theta, patterns)
+    return _reached(family, table, best.theta, patterns, rng)
 
 
-def _reached(family: Family, table: Table, theta: Floats, patterns: Table | None) -> Found:
+def _part(family: Family, table: Table, rows: int, rng: np.random.Generator) -> Table:
+    """Return the table where a search over it is cheap, else that many individuals of it."""
+    points = len(family.points(np.zeros(family.size)).log_weight)
+    if len(table.count) * (points + family.size) <= _LARGE or len(table.count) <= rows:
+        return table
+    part = rng.choice(len(table.count), rows, False, table.count / table.n)
+    return table.take(np.sort(part), np.ones(rows))
+
+
+def _reached(family: Family, table: Table, theta: Floats, patterns: Table | None, rng: np.random.Generator) -> Found:
     """Climb to the end; where steps of scoring do not reach it, after a quasi-Newton search from there."""
+    all_rows = table if patterns is None else patterns
+    informing = _part(family, all_rows, _ROWS_OF_CURVATURE, rng)
+    if informing is not all_rows:
+        theta = ascend(family, table, theta, _STEPS_BEFORE_QUASI_NEWTON, patterns=informing).theta
+        theta = _whitened(family, table, theta, informing)
+        patterns = informing
     found = ascend(family, table, theta, _MOST_SCORING_STEPS, patterns=patterns)
     if not found.reason:
         return found
     return ascend(family, table, search(family, table, found.theta, 300), _MOST_SCORING_STEPS, patterns=patterns)
+
+
+def _whitened(family: Family, table: Table, start: Floats, informing: Table) -> Floats:
+    """Return where BFGS ends in coordinates in which the information at the start is the identity, inside the bounds.
+
+    Squared scores are the curvature only where the family is true: elsewhere steps of scoring close in slowly, and
+    BFGS learns the difference at one gradient a step.
+    """
+    from scipy.optimize import minimize
+
+    whole = information(family, start, informing) * (table.n / informing.n)
+    values, vectors = np.linalg.eigh(inverse(whole))
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+
+    def cost(place: Any) -> Any:
+        value, gradient = family.gradient(start + root @ place, table)
+        return -value, -(gradient @ root)
+
+    climb: Any = minimize  # its overloads do not know that a gradient comes with the value
+
+    # In these coordinates half the squared slope is what a further step would add.
+    options = {"maxiter": _MOST_SCORING_STEPS, "norm": 2, "gtol": np.sqrt(2 * _REACHED)}
+    found = climb(cost, np.zeros(len(start)), jac=True, method="BFGS", options=options)
+    return np.asarray(np.clip(start + root @ found.x, -family.bounds, family.bounds))
 
 
 def search(family: Family, table: Table, start: Floats, steps: int) -> Floats:

@@ -42,6 +42,7 @@ FEWEST_FREEDOM = 30
 ROUGH = "a few individuals whom many models fail make most of it: the interval is rough"
 ROUGH_CLUSTERS = "may be too narrow: a few clusters make most of it"
 _BLOCK_CELLS = 1 << 22
+_SYMMETRIC = 1e-9
 _WIDEST = 600.0  # on a log scale: beyond, limits are those of the range anyway
 TOO_FEW_VARY = "fewer than two models fail some individuals but not all"
 NOTHING_IN_COMMON = "some two models judged nobody in common"
@@ -64,15 +65,31 @@ def _by_blocks(rows: Rows, influence: Callable[[Rows], Floats]) -> Floats:
 
 @dataclass(frozen=True)
 class _Spread:
-    """The variance of an estimate, and the degrees of freedom that its influence values leave it."""
+    """The variance of an estimate, the degrees of freedom that its influence values leave it, and their skewness."""
 
     variance: float
     freedom: float
     warning: str = ""
+    skewness: float = 0.0
 
-    def half(self, scale: float = 1.0) -> float:
-        """Return the half-width of an interval, on a scale on which the estimate moves ``scale`` times as much."""
-        return float(stdtrit(max(self.freedom, 1.0), 0.975)) * math.sqrt(self.variance) * scale
+    def sides(self, scale: float = 1.0) -> tuple[float, float]:
+        """Return how far an interval reaches below and above, on a scale on which the estimate moves ``scale`` times.
+
+        Between clusters that share hard cases a variance is estimated, and the estimate and its standard error are
+        low together: too few intervals would reach up far enough. Hall's cubic transformation (1992) of the
+        studentized mean of the cluster totals takes their skewness out.
+        """
+        quantile = float(stdtrit(max(self.freedom, 1.0), 0.975))
+        unit = math.sqrt(self.variance) * scale
+        below, above = _unskewed(quantile, self.skewness) * unit, -_unskewed(-quantile, self.skewness) * unit
+        return min(below, _WIDEST), min(above, _WIDEST)
+
+
+def _unskewed(quantile: float, skewness: float) -> float:
+    """Return the quantile of a studentized mean of which the transform by ``skewness`` / sqrt(C) has ``quantile``."""
+    if abs(skewness) < _SYMMETRIC:
+        return quantile
+    return 3.0 / skewness * (math.cbrt(1.0 + skewness * (quantile - skewness / 6.0)) - 1.0)
 
 
 def _spread(rows: Rows, influence: Floats, share: float) -> _Spread:
@@ -88,7 +105,9 @@ def _spread(rows: Rows, influence: Floats, share: float) -> _Spread:
         # As for systemic failure: about the jackknife's variance, and fewer degrees of freedom for uneven totals.
         wider = (rows.clusters / max(rows.clusters - 1.0, 1.0)) ** 2
         freedom = degrees_of_totals(totals, rows.clusters)
-        return _Spread(variance * wider, freedom, ROUGH_CLUSTERS if freedom < FEWEST_CLUSTERS else "")
+        second, third = (float((totals**power).sum()) / rows.clusters for power in (2, 3))
+        skewness = third / second**1.5 / math.sqrt(rows.clusters) if second > 0 else 0.0
+        return _Spread(variance * wider, freedom, ROUGH_CLUSTERS if freedom < FEWEST_CLUSTERS else "", skewness)
     second, fourth = float(rows.count @ centred**2), float(rows.count @ centred**4)
     n = rows.n
     kurtosis = n * fourth / second**2 if second > 0 else 3.0
@@ -107,8 +126,8 @@ def _ranged(value: float, lowest: float, spread: _Spread, rows: Rows, note: str 
     up, down = 1.0 - value, value - lowest
     if up <= 0 or down <= 0 or spread.variance <= NO_VARIANCE:
         return Estimated(value, reason="the data show no variation to make an interval of")
-    half = min(spread.half((1.0 - lowest) / (up * down)), _WIDEST)
-    ends = [lowest + (1.0 - lowest) / (1.0 + up / down * math.exp(side)) for side in (half, -half)]
+    below, above = spread.sides((1.0 - lowest) / (up * down))
+    ends = [lowest + (1.0 - lowest) / (1.0 + up / down * math.exp(side)) for side in (below, -above)]
     method = f"delta method on the logit of the range from {lowest:.2g} to 1{note}"
     return Estimated(value, ends[0], ends[1], method, spread.warning)
 
@@ -236,11 +255,11 @@ def effective_number(rows: Rows, cells: Cells, share: float = 1.0) -> Estimated:
     # Var(t) cannot be less than that of a whole number with this mean; above it, on the log scale.
     rest = float(np.diag(rate).sum() % 1.0)
     least = rest * (1 - rest) / (k * top) if rows.complete else 0.0
-    above = 1.0 / value - least
-    if above <= 0 or spread.variance <= 0:
+    beyond = 1.0 / value - least
+    if beyond <= 0 or spread.variance <= 0:
         return Estimated(value, reason="the data show no variation to make an interval of")
-    half = min(spread.half(1.0 / value / above), _WIDEST)
-    low, high = (1.0 / (least + above * math.exp(side)) for side in (half, -half))
+    below, above = spread.sides(1.0 / value / beyond)
+    low, high = (1.0 / (least + beyond * math.exp(side)) for side in (below, -above))
     return Estimated(value, low, high, "delta method on the log scale", spread.warning)
 
 
