@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from markupsafe import Markup
 
 from polyculture.audit.statistic import Statistic, undefined
-from polyculture.lab.loops.records import CollapseRecord, CurveRecord, EndpointRecord, LoopRecord
-from polyculture.lab.loops.sentences import flag
+from polyculture.lab.loops.records import CollapseRecord, CurveRecord, LoopRecord
+from polyculture.lab.loops.sentences import accuracy_changes, flag, worst_change
 from polyculture.report import words
 from polyculture.report.html import environment, template_text
 from polyculture.report.lab_loop_charts import LOOK, Line, accounting_chart, ends, highest_share, lines_chart
@@ -101,6 +101,7 @@ def html(record: LoopRecord) -> str:
                 *([("ecosystem", "Several decision-makers", _rows(record, ECOSYSTEM))] if _several(record) else []),
             ],
             primary=[one for one in record.endpoints if one.primary],
+            by_group=_by_group(record),
             books=_books(record),
             first_and_last=_first_and_last(record),
             kinds=KINDS,
@@ -220,6 +221,19 @@ def _rows(record: LoopRecord, measures: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def _by_group(record: LoopRecord) -> list[tuple[str, list[Statistic]]]:
+    """Return whom all decision-makers fail in the last generation, by arm and group."""
+    if not _several(record) or len(record.groups) < 2:
+        return []
+    last = {
+        (one.arm, one.of): one.value
+        for one in record.endpoints
+        if one.measure == "systemic_failure" and one.endpoint == LAST
+    }
+    none = undefined("not measured")
+    return [(arm, [last.get((arm, group), none) for group in record.groups]) for arm in record.arms]
+
+
 def _flag_of(record: LoopRecord, arm: str) -> str:
     return flag(_collapse_of(record, arm))
 
@@ -250,13 +264,11 @@ def _first_and_last(record: LoopRecord) -> list[Any]:
 
 
 def _big_numbers(record: LoopRecord) -> list[dict[str, str]]:
-    """Return the accuracy of the first arm at the beginning and at the end, and of the arm that lost most."""
-    accuracy = ("accuracy", None, CHANGE)
-    changes = [one for one in record.endpoints if (one.measure, one.of, one.endpoint) == accuracy]
-    known = [one for one in changes if one.value.value is not None]
+    """Return the arm that the first sentence is about, at the end and since the beginning, and the first arm."""
+    known = accuracy_changes(record.endpoints)
     if not known:
         return []
-    worst: EndpointRecord = min(known, key=lambda one: one.value.value or 0.0)
+    worst = worst_change(known)
     return [
         _big("observed", f"accuracy at the end ({worst.arm})", _end(record, worst.arm, "accuracy"), "percent"),
         _big("ratio", f"change since generation 0 ({worst.arm})", worst.value, "points"),

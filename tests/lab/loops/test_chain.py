@@ -16,6 +16,7 @@ from polyculture.lab.loops.generation import (
     state_bytes,
 )
 from polyculture.lab.loops.plan import LoopPlan
+from polyculture.lab.loops.shifts import SHIFTS
 from polyculture.lab.loops.world import everyone
 
 Plan = Callable[..., LoopPlan]
@@ -128,6 +129,28 @@ def test_decision_makers_of_one_pool_get_each_others_labels(plan: Plan) -> None:
     assert foreign[0] == 0.0
     assert foreign[1] == pytest.approx(2 * foreign[2], rel=0.5)
     assert foreign[1] > 0.0
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SHIFTS if kind not in {"sequential labels", "model collapse"}])
+def test_every_shift_runs_in_a_chain(plan: Plan, kind: str) -> None:
+    one = chain(plan(arm=[{"setting": "SeqGenSeqClass", "shift": [{"kind": kind}]}]))
+    for number in range(2):
+        generation, state = one.step(number)
+        assert not generation.stopped
+        assert 100 < len(state[0]["classifier"]) <= 168
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["STAR", "class balance", "group balance", "reweighting", "fresh data", "drop detected", "fairness constraint"],
+)
+def test_every_intervention_runs_in_a_chain(plan: Plan, kind: str) -> None:
+    of = ["classifier"] if kind in {"reweighting", "fairness constraint"} else ["classifier", "generator"]
+    one = chain(plan(arm=[{"setting": "SeqGenSeqClass", "intervention": [{"kind": kind, "of": of}]}]))
+    for number in range(2):
+        generation, state = one.step(number)
+        assert not generation.stopped
+        assert len(state[0]["classifier"]) == 168
 
 
 MODELS = '''

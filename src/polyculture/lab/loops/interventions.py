@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from polyculture.lab.loops.rows import Rows
+from polyculture.lab.loops.rows import Rows, joined
 from polyculture.lab.loops.shifts import mixed
-from polyculture.lab.loops.star import Accounting, batches_of, people_beyond, star
+from polyculture.lab.loops.star import Accounting, batches_of, star_batches
 from polyculture.lab.plan import Part, Step
 
 if TYPE_CHECKING:
@@ -238,15 +240,7 @@ def select(draw: Draw, interventions: tuple[InterventionKinds, ...], size: int, 
 
 
 def _selected(one: Any, ideal: Floats, draw: Draw, sizes: tuple[int, ...], moment: Moment) -> Selected:
-    from polyculture.lab.loops.rows import joined
-
-    parts, books = [], []
-    for size in sizes:
-        beyond = people_beyond(one.budget, size)
-        rows, accounting = star(draw, lambda r: one.strata(r, moment.world), ideal, size, beyond, moment.rng)
-        parts.append(rows)
-        books.append(accounting)
-    total = books[0]
-    for accounting in books[1:]:
-        total = total + accounting
-    return Selected(joined(parts), total)
+    found = list(star_batches(draw, lambda rows: one.strata(rows, moment.world), ideal, sizes, one.budget, moment.rng))
+    if not found:
+        return Selected(draw(0))
+    return Selected(joined([rows for rows, _ in found]), reduce(add, [accounting for _, accounting in found]))

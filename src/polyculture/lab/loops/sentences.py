@@ -13,19 +13,14 @@ if TYPE_CHECKING:
     from polyculture.lab.loops.plan import LoopPlan
     from polyculture.lab.loops.records import CollapseRecord, EndpointRecord, LoopFaultRecord
 
-__all__ = ["flag", "headline", "notes"]
+__all__ = ["accuracy_changes", "flag", "headline", "notes", "worst_change"]
 
 
 def headline(plan: LoopPlan, endpoints: Sequence[EndpointRecord], collapse: Sequence[CollapseRecord]) -> str:
     """Return the first sentence: whether accuracy falls over the generations, in which arms, then the numbers."""
     if all(one.stopped == one.seeds for one in collapse):
         return "No chain came to its last generation: see what went wrong."
-    changes = [
-        one
-        for one in endpoints
-        if (one.measure, one.of, one.endpoint) == ("accuracy", None, "change since generation 0")
-        and one.value.value is not None
-    ]
+    changes = accuracy_changes(endpoints)
     last = {
         one.arm: one
         for one in endpoints
@@ -34,8 +29,7 @@ def headline(plan: LoopPlan, endpoints: Sequence[EndpointRecord], collapse: Sequ
     if not changes:
         only = next(one for one in last.values() if one.value.value is not None)
         return f"Accuracy is {percent(only.value.value or 0.0)} in the only generation ({only.arm})."
-    falls = [one for one in changes if one.value.high is not None and one.value.high < 0.0]
-    worst = min(falls or changes, key=lambda one: one.value.value or 0.0)
+    falls, worst = _falls(changes), worst_change(changes)
     now = last[worst.arm].value.value or 0.0
     before = now - (worst.value.value or 0.0)
     ends = interval(worst.value, "points")
@@ -51,6 +45,22 @@ def headline(plan: LoopPlan, endpoints: Sequence[EndpointRecord], collapse: Sequ
     if len(changes) == 1:
         return f"Accuracy falls {span}: {size}."
     return f"Accuracy falls {span} in {many}; the most, {size}."
+
+
+def accuracy_changes(endpoints: Sequence[EndpointRecord]) -> list[EndpointRecord]:
+    """Return how accuracy changed since generation 0 in each arm in which that is defined."""
+    wanted = ("accuracy", None, "change since generation 0")
+    own = [one for one in endpoints if (one.measure, one.of, one.endpoint) == wanted]
+    return [one for one in own if one.value.value is not None]
+
+
+def _falls(changes: Sequence[EndpointRecord]) -> list[EndpointRecord]:
+    return [one for one in changes if one.value.high is not None and one.value.high < 0.0]
+
+
+def worst_change(changes: Sequence[EndpointRecord]) -> EndpointRecord:
+    """Return the arm that the first sentence is about: of those that fall for sure the lowest, else of all."""
+    return min(_falls(changes) or changes, key=lambda one: one.value.value or 0.0)
 
 
 def flag(one: CollapseRecord) -> str:

@@ -17,7 +17,7 @@ from polyculture.lab.loops.rows import Rows, joined
 if TYPE_CHECKING:
     from polyculture.lab.loops.rows import Draw, Floats, Ints
 
-__all__ = ["Accounting", "batches_of", "drawn_from", "quotas", "star"]
+__all__ = ["Accounting", "batches_of", "drawn_from", "people_beyond", "quotas", "star", "star_batches"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ def star(  # noqa: PLR0917 (the algorithm's own parameters)
 
     Notes
     -----
-    2403.07857, algorithm 1: B + r people are drawn and put into their strata; of each at most ``floor(p_c B)`` are
+    2403.07857: B + r people are drawn and put into their strata; of each at most ``floor(p_c B)`` are
     taken, in the order in which they were drawn; fresh draws of whatever stratum fill the shortfall.
 
     Examples
@@ -121,7 +121,7 @@ def star(  # noqa: PLR0917 (the algorithm's own parameters)
     >>> order = np.random.default_rng(0).permutation(400)
     >>> rows, books = star(drawn_from([people[order]]), lambda rows: rows.label, np.array([0.5, 0.5]), 40, 10,
     ...                    np.random.default_rng(0))
-    >>> len(rows), books.quota.tolist(), books.shortfall == 20 - books.taken[1]
+    >>> len(rows), books.quota.tolist(), books.shortfall == 20 - int(books.taken[1])
     (40, [20, 20], True)
     """
     strata, wanted = len(ideal), quotas(ideal, batch)
@@ -141,6 +141,43 @@ def star(  # noqa: PLR0917 (the algorithm's own parameters)
         missing=batch - len(rows),
     )
     return rows[rng.permutation(len(rows))], accounting
+
+
+def star_batches(  # noqa: PLR0917 (as `star`)
+    draw: Draw,
+    stratum: Callable[[Rows], Ints],
+    ideal: Floats,
+    sizes: Iterable[int],
+    budget: float,
+    rng: np.random.Generator,
+) -> Iterator[tuple[Rows, Accounting]]:
+    """Yield one batch after the other, each by `star`, until no more people are to be had.
+
+    This is reparation inside a training loop: over ``drawn_from(batches)`` it turns an iterator of batches of whatever
+    sizes into one of curated batches.
+
+    Parameters
+    ----------
+    draw, stratum, ideal, rng
+        As in `star`.
+    sizes : iterable of int
+        B of each batch; endless for as many as there are people.
+    budget : float
+        r as a share of B, rounded up.
+
+    Examples
+    --------
+    >>> people = (Rows(np.zeros((50, 1)), np.arange(50) % 2, np.zeros(50, dtype=int)) for _ in range(4))
+    >>> found = star_batches(drawn_from(people), lambda rows: rows.label, np.array([0.5, 0.5]), [64] * 9, 0.25,
+    ...                      np.random.default_rng(0))
+    >>> [(len(rows), books.taken.tolist()) for rows, books in found]
+    [(64, [32, 32]), (64, [32, 32]), (40, [20, 20])]
+    """
+    for size in sizes:
+        rows, accounting = star(draw, stratum, ideal, size, people_beyond(budget, size), rng)
+        if not len(rows):
+            return
+        yield rows, accounting
 
 
 def batches_of(size: int, batch: int) -> tuple[int, ...]:
