@@ -55,6 +55,7 @@ def test_the_starter_is_a_plan_and_reads_the_same_again() -> None:
         ({"arm": [{"shift": [{"kind": "data spill", "share": 1.2}]}]}, "is no share"),
         ({"arm": [{"shift": [{"kind": "disparity amplification", "strength": 2.0}]}]}, "above 1"),
         ({"arm": [{"intervention": [{"kind": "STAR", "budget": -0.1}]}]}, "below 0"),
+        ({"arm": [{"intervention": [{"kind": "STAR", "budget": 1e9}]}]}, "more than can be drawn"),
         ({"arm": [{"intervention": [{"kind": "STAR"}, {"kind": "class balance"}]}]}, "selects twice"),
         ({"arm": [{"intervention": [{"kind": "drop detected", "share": 0.95}]}]}, "drops 95%"),
         (

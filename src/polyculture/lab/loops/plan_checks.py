@@ -23,6 +23,7 @@ _LEAST = {
     "decision_makers": 1,
     "seed": 0,
 }
+MOST_BUDGET = 100
 _SHARES = ("share", "budget", "strength", "explore", "bound")
 
 
@@ -98,6 +99,11 @@ def _check_arm(plan: LoopPlan, arm: Arm) -> None:
             value = getattr(part, field, 0.0)
             if not 0.0 <= value <= 1.0 and field in {"share", "explore", "bound"}:
                 raise UsageError(f"Arm {name!r}: {field} = {value:g} of {kind!r} is no share.", hint="Give 0 to 1.")
+            if field == "budget" and value > MOST_BUDGET:
+                raise UsageError(
+                    f"Arm {name!r}: budget = {value:g} of {kind!r} is more than can be drawn.",
+                    hint=f"It is a share of the batch: give {MOST_BUDGET} at most.",
+                )
             if value < 0.0:
                 raise UsageError(f"Arm {name!r}: {field} = {value:g} of {kind!r} is below 0.", hint="Give 0 or more.")
         if kind == "drop detected" and getattr(part, "share", 0.0) >= 0.9:
