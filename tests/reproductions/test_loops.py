@@ -62,6 +62,7 @@ def test_a_direction_needs_an_interval_on_its_side() -> None:
         claim("a", "ratio", Statistic(value=1.1, low=0.9, high=1.3), above=True, unit="ratio").verdict == "cannot tell"
     )
     assert claim("a", "none", None, above=True).verdict == "not tested"
+    assert claim("a", "falls", falls, above=True, beside="constant").reason.endswith("the other side; constant")
 
 
 def test_a_small_run_gives_claims_and_folders(tmp_path: Path) -> None:

@@ -101,8 +101,9 @@ def claim(
     above: bool,
     unit: str = "points",
     source: str = paper.SOURCE,
+    beside: str = "",
 ) -> ClaimRecord:
-    """Return a claim of a direction, held against an interval over seeds."""
+    """Return a claim of a direction, held against an interval over seeds; ``beside`` is said with the reason."""
     stat = undefined("this arm or measure was not run") if found is None else found
     verdict, reason = direction(stat, none=1.0 if unit == "ratio" else 0.0, above=above)
     return ClaimRecord(
@@ -114,7 +115,7 @@ def claim(
         found=stat,
         judged_by="direction",
         verdict=verdict,
-        reason=reason,
+        reason=f"{reason}; {beside}" if beside else reason,
         source=source,
     )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.claims import feedback_loops as paper
 from polyculture.errors import UsageError, nearest
+from polyculture.lab.loops.sentences import flag
 from polyculture.reproductions.loops import CHANGE, GENERATOR, AnyPath, claim, data_sets, endpoint, run_loops
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ BASELINES = (
     {"kind": "group balance", "of": ["classifier", "generator"]},
     {"kind": "fresh data", "share": 0.1, "of": ["classifier", "generator"]},
     {"kind": "drop detected", "share": 0.2, "of": ["classifier", "generator"]},
-    {"kind": "fairness constraint"},
+    # Equalized odds against the labels of a classifier of the same kind are met without any effort: they are its own.
+    {"kind": "fairness constraint", "constraint": "demographic parity"},
 )
 
 
@@ -67,7 +69,17 @@ def _claims(record: LoopRecord, data: str) -> list[ClaimRecord]:
             (paper.EQUALIZED_ODDS, endpoint(record, setting, "equalized_odds_difference", CHANGE), True),
             (paper.DRIFT, endpoint(record, setting, "class_share", CHANGE, larger), True),
         )
-        found += [claim(about, words, None if one is None else one.value, above=up) for words, one, up in changes]
+        beside = flag(next(one for one in record.collapse if one.arm == setting))
+        found += [
+            claim(
+                about,
+                words,
+                None if one is None else one.value,
+                above=up,
+                beside=beside if words == paper.EQUALIZED_ODDS else "",
+            )
+            for words, one, up in changes
+        ]
     faster = endpoint(record, "SeqGenSeqClass", "accuracy")
     found.append(claim(data, paper.FASTER, None if faster is None else faster.difference, above=False))
     for arm in record.arms:
