@@ -9,6 +9,7 @@ from __future__ import annotations
 __all__ = [
     "DRIFT",
     "EQUALIZED_ODDS",
+    "FAILED_BY_ALL",
     "FALLS",
     "FASTER",
     "HOLDS_GENERATED",
@@ -39,4 +40,5 @@ POOL = (
     "decision-makers that train on one shared pool end with more systemic failure beyond chance than with pools of "
     "their own"
 )
+FAILED_BY_ALL = "more individuals are failed by all at the end where decision-makers train on one shared pool"
 SOURCE_POOL = "component-sharing hypothesis of 2211.13972, here for data that the models made themselves"

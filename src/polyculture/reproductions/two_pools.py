@@ -72,14 +72,15 @@ def _claims(record: LoopRecord, data: str) -> list[ClaimRecord]:
     found = []
     for setting in SETTINGS:
         for words in ("half from a shared pool", "shared pool"):
-            one = endpoint(record, f"{setting}, {words}", "homogenization")
-            stat = None if one is None else one.difference
-            statement = f"{paper.POOL}: H / H with separate pools"
-            found.append(
-                claim(
-                    f"{data}, {setting}, {words}", statement, stat, above=True, unit="ratio", source=paper.SOURCE_POOL
-                )
-            )
+            arm = f"{setting}, {words}"
+            for statement, measure, unit in (
+                (paper.FAILED_BY_ALL, "systemic_failure", "points"),
+                (f"{paper.POOL}: H / H with separate pools", "homogenization", "ratio"),
+            ):
+                one = endpoint(record, arm, measure)
+                stat = None if one is None else one.difference
+                source = paper.SOURCE_POOL
+                found.append(claim(f"{data}, {arm}", statement, stat, above=True, unit=unit, source=source))
     return found
 
 
