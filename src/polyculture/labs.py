@@ -38,7 +38,7 @@ AnyPath = str | PathLike[str]
 class Sharing(Reported):
     """What an experiment found. ``record`` holds the figures, ``store`` the outcomes of every trial.
 
-    `frame` gives "results", "effects", "components", "faults", "accuracy" or "notes".
+    `frame` gives "results", "effects", "components", "interactions", "faults", "accuracy" or "notes".
     """
 
     _named = "sharing"
@@ -171,7 +171,8 @@ def sharing(
     jobs : int
         Processes; -1 for as many as there are processors. Any number gives the same bytes.
     backend : str
-        Where joblib runs them: "loky", "multiprocessing", "dask" or "ray".
+        Where joblib runs them: "loky", "dask" (the client that is connected, the scheduler at
+        DASK_SCHEDULER_ADDRESS, or processes of its own here) or "ray".
     progress : callable, optional
         Called with what is being done, in words.
 

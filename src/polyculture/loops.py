@@ -172,7 +172,7 @@ def loop(
     jobs : int
         Processes; -1 for as many as there are processors. Any number gives the same bytes.
     backend : str
-        Where joblib runs them: "loky", "multiprocessing", "dask" or "ray"; all must see the folder.
+        Where joblib runs them: "loky", "dask" or "ray", as in `polyculture.lab.sharing`; all must see the folder.
     progress : callable, optional
         Called with what is being done, in words.
 

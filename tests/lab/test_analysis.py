@@ -16,7 +16,8 @@ from polyculture.audit.statistic import Statistic
 from polyculture.errors import FileError, UsageError
 from polyculture.lab.measure import measure
 from polyculture.lab.plan import Plan
-from polyculture.lab.sentences import direction
+from polyculture.lab.records import ComponentRecord
+from polyculture.lab.sentences import components_sentence, direction
 from polyculture.labs import Sharing
 
 Content = Callable[..., dict[str, Any]]
@@ -97,6 +98,22 @@ def test_a_factorial_experiment_names_the_component_that_matters(run: Callable[.
         ]
     )
     assert first.log_ratio.value == pytest.approx(by_hand)
+
+
+def test_which_component_goes_with_most_is_said_only_where_the_interval_tells() -> None:
+    def component(name: str, log_ratio: Statistic, behind: float) -> ComponentRecord:
+        ratio = Statistic(value=1.2, low=0.9, high=1.5)
+        further = Statistic(value=behind + 0.1, low=behind, high=behind + 0.2)
+        return ComponentRecord(component=name, log_ratio=log_ratio, ratio=ratio, behind_first=further)
+
+    clear, unclear = Statistic(value=0.2, low=0.1, high=0.3), Statistic(value=0.2, low=-0.1, high=0.5)
+    assert "cannot be told from these trials: most is seen with training rows" in components_sentence(
+        (component("rows", unclear, 0.0), component("seed", unclear, -0.1))
+    )
+    assert components_sentence((component("rows", clear, 0.0), component("seed", unclear, 0.1))).endswith(
+        "which these trials tell apart from it."
+    )
+    assert "cannot tell apart" in components_sentence((component("rows", clear, 0.0), component("seed", clear, -0.1)))
 
 
 def test_trials_without_outcomes_are_counted_and_leave_all_arms(run: Callable[..., Sharing], table: Path) -> None:

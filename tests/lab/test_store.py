@@ -18,11 +18,11 @@ import pytest
 
 from make_people import people
 from polyculture.errors import FileError, OutputError, UsageError
-from polyculture.lab import run as running
 from polyculture.lab.data import prepare
 from polyculture.lab.plan import Plan
 from polyculture.lab.run import run
 from polyculture.lab.store import Store, locked
+from store_tree import tree
 
 PLAN = """
 blocks = [2, 3, 4]
@@ -57,15 +57,6 @@ os.fsync = fsync
 from polyculture.cli import main
 sys.exit(main(sys.argv[1:]))
 """
-
-
-def tree(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file, but of how long things took and of the lock."""
-    return {
-        str(path.relative_to(folder)): sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name not in {"timings.csv", ".lock"}
-    }
 
 
 def begin(folder: Path, seeds: int) -> Path:
@@ -120,12 +111,9 @@ def test_twenty_kills_leave_the_same_bytes(tmp_path: Path) -> None:
     kills(tmp_path, 20, seeds=8)
 
 
-def test_any_number_of_jobs_gives_the_same_bytes(plan: Callable[..., Plan], tmp_path: Path) -> None:
-    own = plan(learner=[{"estimator": "sklearn.linear_model.LogisticRegression"}])
-    run(own, tmp_path / "one")
-    run(own, tmp_path / "two", jobs=2)
-    assert tree(tmp_path / "one") == tree(tmp_path / "two")
-    assert (tmp_path / "two" / "timings.csv").read_text().startswith("chunk,trials,seconds\n0,5,")
+def test_how_long_chunks_took_stands_beside_the_store(plan: Callable[..., Plan], tmp_path: Path) -> None:
+    run(plan(), tmp_path / "out")
+    assert (tmp_path / "out" / "timings.csv").read_text().startswith("chunk,trials,seconds\n0,5,")
 
 
 def test_a_store_of_another_plan_or_other_data_is_not_added_to(
@@ -164,6 +152,15 @@ def test_a_damaged_store_is_named_and_mended(plan: Callable[..., Plan], tmp_path
     chunk.unlink()
     with pytest.raises(FileError, match="lacks 1 of 3 chunks"):
         list(store.outcomes())
+    run(plan(), tmp_path / "out")
+    assert tree(tmp_path / "out") == whole
+    individuals = store.path / "individuals.parquet"
+    individuals.write_bytes(individuals.read_bytes()[:-20])
+    with pytest.raises(FileError, match="does not hold who is in the data"):
+        run(plan(), tmp_path / "out")
+    with pytest.raises(FileError, match="cannot be read"):
+        store.individuals()
+    individuals.unlink()
     run(plan(), tmp_path / "out")
     assert tree(tmp_path / "out") == whole
     (store.path / "manifest.json").write_text('{"schema": "polyculture/lab-store/1"')
@@ -207,6 +204,27 @@ def test_a_full_disk_is_said_and_what_is_there_stays(
     assert len(list(run(plan(), tmp_path / "out").outcomes())) == 12
 
 
+def test_a_limit_on_files_ends_the_run_and_leaves_no_part_of_one(plan: Callable[..., Plan], tmp_path: Path) -> None:
+    """The kernel itself refuses to write: manifest and individuals fit under the limit, a chunk of trials does not."""
+    resource = pytest.importorskip("resource", reason="no such limits on this system")
+    own = plan(chunk=12)
+    whole = run(own, tmp_path / "whole")
+    size = {path.name: path.stat().st_size for path in whole.path.iterdir()}
+    (chunk,) = (name for name in size if name.startswith("trials-"))
+    largest = max(value for name, value in size.items() if name != chunk)
+    assert largest < size[chunk]
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, ((largest + size[chunk]) // 2, before[1]))
+    try:
+        with pytest.raises(OutputError, match="file too large"):
+            run(own, tmp_path / "out")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert {path.name for path in (tmp_path / "out" / "store").iterdir()} == {"manifest.json", "individuals.parquet"}
+    run(own, tmp_path / "out")
+    assert tree(tmp_path / "out") == tree(tmp_path / "whole")
+
+
 def test_progress_says_how_far_it_is(plan: Callable[..., Plan], tmp_path: Path) -> None:
     said: list[str] = []
     run(plan(), tmp_path / "out", progress=said.append)
@@ -233,35 +251,6 @@ def test_a_wrong_call_is_refused(
     with pytest.raises(UsageError, match=message):
         run(plan(), tmp_path / "out", **changed)
     assert not (tmp_path / "out").exists()
-
-
-def test_a_cluster_that_is_not_there_is_said(plan: Callable[..., Plan], tmp_path: Path) -> None:
-    if any(name in sys.modules for name in ("distributed", "dask")):
-        pytest.skip("Dask is installed here")
-    with pytest.raises(UsageError, match="cannot be used"):
-        run(plan(), tmp_path / "out", backend="dask")
-
-
-def test_a_backend_of_joblib_gets_the_chunks(
-    plan: Callable[..., Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A cluster is one more backend: what is registered with joblib under its name gets all the work."""
-    from joblib import register_parallel_backend
-    from joblib._parallel_backends import SequentialBackend
-
-    monkeypatch.setattr(running, "BACKENDS", (*running.BACKENDS, "counted"))
-    begun: list[int] = []
-
-    class Counted(SequentialBackend):  # type: ignore[misc]
-        def configure(self, *words: Any, **more: Any) -> Any:
-            begun.append(1)
-            return super().configure(*words, **more)
-
-    register_parallel_backend("counted", Counted)
-    run(plan(), tmp_path / "counted", backend="counted")
-    run(plan(), tmp_path / "plain")
-    assert begun
-    assert tree(tmp_path / "counted") == tree(tmp_path / "plain")
 
 
 def test_the_store_says_what_it_was_made_of(plan: Callable[..., Plan], tmp_path: Path, table: Path) -> None:

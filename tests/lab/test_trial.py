@@ -174,6 +174,15 @@ def test_faults_are_recorded_with_their_reason(plan: Make, table: Path) -> None:
     found, failed = faults(plan(blocks=[8]))
     assert "class missing" in found
     assert (failed != UNKNOWN).all()
+    rare.with_columns(good=(pl.int_range(pl.len()) % 2).cast(str)).with_columns(
+        good=pl.when(pl.int_range(pl.len()) == 7).then(pl.lit("rare")).otherwise("good")
+    ).write_csv(table)
+    three = plan(blocks=[8], share={"rows": ["disjoint"]}, task=[{"name": "good", "label": "good", "copies": 8}])
+    outcome = run_trial(three, prepare(three), 0)
+    lacking = [fault for fault in outcome.faults if fault.reason == "class missing"]
+    assert len(lacking) in {7, 8}  # one block at most has the individual of that class
+    assert {fault.said for fault in lacking} == {"no 'rare'"}
+    assert (outcome.failed != UNKNOWN).all()
     regression, failed = faults(plan(learner=[{"estimator": "sklearn.linear_model.LinearRegression"}]))
     assert "could not be fitted" in regression
     assert {*found, *regression} <= set(FAULTS)

@@ -75,6 +75,7 @@ def record(name: str = "trees", **changed: Any) -> SharingRecord:
         effects=(effect(stat(1.2)), effect(undefined("no systemic failure"), name, 2), effect(stat(1.5), name, 8)),
         components=(),
         components_sentence="",
+        interactions=(),
         homogenization_and_accuracy={"all arms": stat(-0.1), "fixed": undefined("too few")},
         faults=(
             FaultRecord(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
+import msgspec
 import pytest
 from rich.console import Console
-from sample_lab import HOSTILE, effect, record, stat
+from sample_lab import HOSTILE, arm, effect, record, stat
 
 from polyculture.audit.statistic import undefined
-from polyculture.lab.records import ComponentRecord
+from polyculture.lab.plan import Share
+from polyculture.lab.records import ComponentRecord, InteractionRecord
 from polyculture.report.lab_charts import effects_chart, size_chart
 from polyculture.report.lab_sharing import html, print_sharing, repr_html
 
@@ -35,8 +39,8 @@ def test_the_effects_are_drawn_with_their_intervals_and_undefined_ones_left_out(
     chart = effects_chart(record().effects)
     assert chart is not None
     assert [(row["label"], row["value"], row["low"]) for row in chart.rows] == [
-        ("all learners", pytest.approx(0.2), pytest.approx(0.1)),
-        ("trees", pytest.approx(0.5), pytest.approx(0.4)),
+        ("all learners", pytest.approx(math.log2(1.2)), pytest.approx(math.log2(1.1))),
+        ("trees", pytest.approx(math.log2(1.5)), pytest.approx(math.log2(1.4))),
     ]
     assert all(row["expected"] == 0.0 for row in chart.rows)
     assert effects_chart([effect(undefined("none"))]) is None
@@ -60,10 +64,32 @@ def test_a_factorial_experiment_has_its_section() -> None:
         ComponentRecord(component="rows", log_ratio=stat(0.3), ratio=stat(1.35), behind_first=undefined("itself")),
         ComponentRecord(component="seed", log_ratio=stat(0.0), ratio=stat(1.0), behind_first=stat(0.3)),
     )
-    page = html(record(components=components, components_sentence="Sharing training rows goes with most."))
+    interactions = (InteractionRecord(first="rows", second="seed", log_ratio=stat(0.7), ratio=stat(2.01)),)
+    most = "Sharing training rows goes with most."
+    page = html(record(components=components, components_sentence=most, interactions=interactions))
     assert 'id="components"' in page
+    assert "Two components together" in page
+    assert "2.01" in page
     assert "Sharing training rows goes with most." in page
     assert 'id="components"' not in html(record())
+
+
+def test_many_arms_are_folded_and_said_in_one_line() -> None:
+    few = record()
+    share = Share(rows=("fixed", 0.25, 0.5, 0.75, "disjoint"), seed=("shared", "own"))
+    plan = msgspec.structs.replace(few.plan, share=share)
+    results = [arm(one.name, 1.1) for one in plan.arms()]
+    page = html(record(plan=plan, arms=tuple(one.name for one in plan.arms()), results=tuple(results)))
+    assert "<summary>10 arms</summary>" in page
+    assert "10: all combinations of rows (fixed, overlap 0.75, overlap 0.5, overlap 0.25, disjoint), seed (" in page
+    assert "arms</summary>" not in html(few)
+
+
+def test_the_labels_of_effects_keep_what_is_shared() -> None:
+    seed = msgspec.structs.replace(effect(stat(1.2), "a learner with a long name"), component="seed", level="shared")
+    chart = effects_chart([effect(stat(1.2)), effect(stat(1.1), "a learner with a long name"), seed])
+    assert chart is not None
+    assert [row["label"] for row in chart.rows] == ["fixed", "a learne…ong name, fixed", "a learne…long name, seed"]
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])

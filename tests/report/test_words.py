@@ -130,6 +130,13 @@ def test_a_number_and_its_interval_have_the_same_places(value: float, down: floa
     assert len(places) == 1, numbers
 
 
+def test_an_interval_that_leaves_one_out_does_not_look_as_if_it_held_it() -> None:
+    above = Statistic(value=1.0077, low=1.0013, high=1.0141)
+    assert words.statistic(above, "ratio") == "1.008 (1.001 to 1.014)"
+    assert words.interval(Statistic(value=0.99, low=0.981, high=0.9996), "ratio") == "0.9810 to 0.9996"
+    assert words.interval(Statistic(value=1.01, low=0.999, high=1.02), "ratio") == "1.00 to 1.02"
+
+
 def test_ratios_above_and_below_ten_have_the_same_places() -> None:
     assert words.statistic(Statistic(value=10.21, low=9.5, high=11.0), "ratio") == "10.2 (9.5 to 11.0)"
     assert words.statistic(Statistic(value=9.5, low=8.0, high=12.31), "ratio") == "9.50 (8.00 to 12.31)"

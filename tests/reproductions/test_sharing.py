@@ -15,10 +15,11 @@ import pytest
 import polyculture as pc
 from polyculture.audit.statistic import Statistic, undefined
 from polyculture.claims import outcome_homogenization as paper
-from polyculture.errors import ColumnError, FileError, UsageError
+from polyculture.claims.verdict import direction
+from polyculture.errors import ColumnError, UsageError
 from polyculture.lab.data import prepare
 from polyculture.lab.planfile import plan_from
-from polyculture.reproductions import acs, german_credit, law_school
+from polyculture.reproductions import german_credit, law_school
 from polyculture.reproductions.experiments import near, rise
 
 pytest.importorskip("sklearn", reason="experiments need the extra [lab]")
@@ -32,6 +33,11 @@ def stat(value: float, low: float, high: float) -> Statistic:
 def test_a_rise_is_told_by_its_interval() -> None:
     assert rise(stat(1.2, 1.1, 1.3))[0] == "agrees"
     assert rise(stat(1.0, 0.97, 1.04))[0] == "disagrees"
+    assert rise(stat(1.008, 1.001, 1.014)) == (
+        "agrees",
+        "the interval lies on the claimed side, and leaves a rise of 5% or more out",
+    )
+    assert rise(stat(0.8, 0.7, 0.9))[1] == direction(stat(0.8, 0.7, 0.9), none=1.0, above=True)[1]
     assert rise(stat(1.0, 0.9, 1.1))[0] == "cannot tell"
     assert rise(stat(0.8, 0.7, 0.9))[0] == "disagrees"
     assert rise(undefined("one trial"))[0] == "not tested"
@@ -149,88 +155,6 @@ def test_law_school_without_its_columns_is_refused(tmp_path: Path) -> None:
         pc.reproduce("law-school")
 
 
-def pums(individuals: int = 600) -> pl.DataFrame:
-    """Return made persons in the layout of the PUMS files, a few of their columns."""
-    rng = np.random.default_rng(2)
-    table: dict[str, Any] = {name: rng.integers(1, 4, individuals) for name in acs.FEATURES}
-    table |= {"SEX": rng.integers(1, 3, individuals), "RAC1P": rng.choice([1, 2, 9], individuals)}
-    table["AGEP"] = rng.integers(0, 90, individuals)
-    table["ESR"] = [
-        None if age < 16 else int(code)
-        for age, code in zip(table["AGEP"], rng.choice([1, 6], individuals), strict=True)
-    ]
-    table["POVPIP"] = [None if value > 480 else int(value) for value in rng.integers(0, 502, individuals)]
-    table["HINS2"] = rng.integers(1, 3, individuals)
-    table["SERIALNO"] = [f"2018GQ{index:07d}" for index in range(individuals)]
-    return pl.DataFrame(table)
-
-
-def test_census_files_of_states_become_one_table(tmp_path: Path) -> None:
-    folder = tmp_path / "2018" / "1-Year"
-    folder.mkdir(parents=True)
-    table = pums()
-    table[:300].write_csv(folder / "psam_p01.csv")
-    table[300:].write_csv(folder / "psam_p02.csv")
-    found = acs.people(tmp_path)
-    assert found.height == 600
-    assert found["employed"].to_list() == (table["ESR"].fill_null(0) == 1).cast(int).to_list()
-    assert found["poor"].null_count() == table["POVPIP"].null_count()
-    assert found["insured"].to_list() == (table["HINS2"] == 1).cast(int).to_list()
-    assert set(found.columns) == {*acs.FEATURES, "SEX", "RAC1P", "employed", "poor", "insured"}
-    assert acs.people(folder / "psam_p01.csv").height == 300
-
-
-def test_census_data_run_with_race_groups(tmp_path: Path) -> None:
-    pums().write_csv(tmp_path / "psam_p01.csv")
-    found = pc.reproduce("acs", data=tmp_path, individuals=500, set=("blocks=[3, 6]", *FAST[:1], *FAST[2:]))
-    record = found.record
-    assert found.experiment is not None
-    experiment = found.experiment.record
-    assert (experiment.individuals, experiment.groups) == (500, ("RAC1P",))
-    assert experiment.decision_makers == ("employment", "income-poverty ratio", "health insurance")
-    statements = [claim.statement for claim in record.claims]
-    assert any(statement.startswith(paper.BEYOND_GROUPS) for statement in statements)
-    effect = experiment.effects[0]
-    assert effect.beyond_groups is not None
-    assert effect.group_log_ratio is not None
-    by_hand = effect.log_ratio.value - effect.group_log_ratio.value  # type: ignore[operator]
-    assert effect.beyond_groups.value == pytest.approx(by_hand)
-    assert "500 of 600 persons" in record.notes[0]
-
-
-def test_census_data_through_folktables(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[dict[str, Any]] = []
-
-    class Source:
-        def __init__(self, **words: Any) -> None:
-            asked.append(words)
-
-        def get_data(self, *, download: bool) -> Any:
-            assert download
-            return pums().to_pandas()
-
-    module = ModuleType("folktables")
-    module.ACSDataSource = Source  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "folktables", module)
-    assert acs.people(None).equals(acs.people(None))
-    assert asked[0] == {"survey_year": "2018", "horizon": "1-Year", "survey": "person"}
-
-
-def test_census_data_that_are_not_there_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "folktables", None)
-    with pytest.raises(UsageError, match="--data FOLDER"):
-        pc.reproduce("acs")
-    with pytest.raises(FileError, match="no person files"):
-        pc.reproduce("acs", data=tmp_path)
-    with pytest.raises(FileError, match="no file or folder"):
-        pc.reproduce("acs", data=tmp_path / "none")
-    pums().drop("RELP").write_csv(tmp_path / "psam_p01.csv")
-    with pytest.raises(ColumnError, match="RELP"):
-        pc.reproduce("acs", data=tmp_path)
-    with pytest.raises(UsageError, match="too few"):
-        pc.reproduce("acs", data=tmp_path, individuals=5)
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -239,6 +163,7 @@ def test_census_data_that_are_not_there_are_named(tmp_path: Path, monkeypatch: p
         (["ecosystem-level", "--scale", "quick"], "ecosystem-level has no option 'scale'"),
         (["german-credit", "--set", "block=[2]"], "Did you mean 'blocks'?"),
         (["law-school"], "--data FILE"),
+        (["acs"], "--data folktables"),
     ],
 )
 def test_wrong_words_end_with_a_mend(shell: Callable[..., Any], words: list[str], message: str) -> None:

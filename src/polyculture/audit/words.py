@@ -283,6 +283,10 @@ def _ratio_beside(statistic: Statistic, value: float) -> str:
     if ratio(low, decimals=decimals) == ratio(high, decimals=decimals):
         decimals = min(_MOST_DECIMALS, max(0, math.ceil(-math.log10((high - low) / 2))))
         return f"{value:,.{decimals}f}"
+    # An interval that leaves 1 out must not look as if it held it: 1.00 to 1.02 is 1.001 to 1.015.
+    nearest = low if low > 1.0 else high
+    while (low > 1.0 or high < 1.0) and decimals < _MOST_DECIMALS and round(nearest, decimals) == 1.0:
+        decimals += 1
     return ratio(value, decimals=decimals)
 
 

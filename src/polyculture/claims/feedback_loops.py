@@ -24,7 +24,7 @@ PAPER = (
     "S. Wyllie, I. Shumailov, N. Papernot: Fairness Feedback Loops: Training on Synthetic Data Amplifies Bias, FAccT "
     "2024, arXiv 2403.07857"
 )
-SOURCE = "2403.07857, authors' result files on ColoredMNIST, mean over seeds"
+SOURCE = "2403.07857, training on synthetic data (ColoredMNIST)"
 
 FALLS = "accuracy falls over the generations"
 """SeqClass .922 to .832, SeqGenSeqClass .924 to .609 in 39 generations."""
@@ -41,4 +41,4 @@ POOL = (
     "their own"
 )
 FAILED_BY_ALL = "more individuals are failed by all at the end where decision-makers train on one shared pool"
-SOURCE_POOL = "component-sharing hypothesis of 2211.13972, here for data that the models made themselves"
+SOURCE_POOL = "2211.13972, sharing components"

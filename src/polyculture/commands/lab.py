@@ -22,7 +22,7 @@ def sharing(
         option(RUN, "KEY=VALUE: override the plan (model_seeds=2, learner=sklearn.svm.SVC). May be repeated."),
     ] = (),
     jobs: Annotated[int, option(RUN, "Processes, -1 for as many as processors (1); the bytes are the same.")] = 1,
-    backend: Annotated[str, option(RUN, "Where joblib runs them: loky, multiprocessing, dask or ray (loky).")] = "loky",
+    backend: Annotated[str, option(RUN, "Where joblib runs them: loky, dask or ray (loky).")] = "loky",
     export: Annotated[
         str | None, option(OUTPUT, "Write every outcome, a row each, as .csv, .jsonl or .parquet.")
     ] = None,
@@ -31,6 +31,7 @@ def sharing(
     """Run a component-sharing experiment: who is failed by all when decision-makers share what they learn from."""
     from polyculture.commands import outputs
     from polyculture.commands.progress import stages
+    from polyculture.lab.components import modules_of
     from polyculture.labs import sharing as run
     from polyculture.listing import check_ending
 
@@ -38,7 +39,7 @@ def sharing(
     if export is not None:
         outputs.check_apart({"--export": export}, [plan])
         check_ending(export)
-    with stages(quiet=quiet) as progress:
+    with modules_of(Path.cwd()), stages(quiet=quiet) as progress:
         found = run(plan, out=out, set=set, jobs=jobs, backend=backend, progress=progress)
         if export is not None:
             progress("Writing the outcomes")
@@ -65,7 +66,7 @@ def loop(
         option(RUN, "KEY=VALUE: override the plan (generations=5, classifier=sklearn.svm.SVC). May be repeated."),
     ] = (),
     jobs: Annotated[int, option(RUN, "Processes, -1 for as many as processors (1); the bytes are the same.")] = 1,
-    backend: Annotated[str, option(RUN, "Where joblib runs them: loky, multiprocessing, dask or ray (loky).")] = "loky",
+    backend: Annotated[str, option(RUN, "Where joblib runs them: loky, dask or ray (loky).")] = "loky",
     export: Annotated[
         str | None, option(OUTPUT, "Write every decision, a row each, as .csv, .jsonl or .parquet.")
     ] = None,
@@ -74,6 +75,7 @@ def loop(
     """Run a feedback loop: generations of models that train on each other's outputs, and what is done about it."""
     from polyculture.commands import outputs
     from polyculture.commands.progress import stages
+    from polyculture.lab.components import modules_of
     from polyculture.listing import check_ending
     from polyculture.loops import loop as run
 
@@ -81,7 +83,7 @@ def loop(
     if export is not None:
         outputs.check_apart({"--export": export}, [plan])
         check_ending(export)
-    with stages(quiet=quiet) as progress:
+    with modules_of(Path.cwd()), stages(quiet=quiet) as progress:
         found = run(plan, out=out, set=set, jobs=jobs, backend=backend, progress=progress)
         if export is not None:
             progress("Writing the decisions")

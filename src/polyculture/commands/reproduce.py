@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
@@ -27,7 +28,7 @@ def reproduce(
         Parameter(
             help="ecosystem-level: folder of the HAPI layout, its years are audited and compared. law-school, "
             "tabular-loop, two-pools: the law school table, or module:function of a loader. acs: folder with the "
-            "PUMS person files.",
+            "PUMS person files, or folktables.",
             show_default=False,
         ),
     ] = None,
@@ -78,6 +79,7 @@ def reproduce(
     """Do a published analysis again, and hold what the paper reports against what is found."""
     from polyculture.commands import inputs, outputs
     from polyculture.commands.progress import stages
+    from polyculture.lab.components import modules_of
     from polyculture.reproductions import reproduce as do
 
     targets = {"--out": out, "--json": None if json == "-" else json}
@@ -99,7 +101,7 @@ def reproduce(
         "out": None if name == "ecosystem-level" else out,
     }
     given = {option: value for option, value in options.items() if value is not None}
-    with stages(quiet=quiet) as progress:
+    with modules_of(Path.cwd()), stages(quiet=quiet) as progress:
         found = do(name, **given, seed=seed, command=inputs.command_line(), progress=progress)
         if out is not None:
             progress("Writing the report")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,6 +20,7 @@ from polyculture.lab.records import (
     EffectRecord,
     FaultRecord,
     GroupsRecord,
+    InteractionRecord,
     SharingRecord,
 )
 from polyculture.lab.sentences import components_sentence, headline, notes
@@ -86,6 +88,7 @@ def _analysed(store: Store) -> SharingRecord:
         effects=effects,
         components=components,
         components_sentence=components_sentence(components),
+        interactions=_interactions(plan, found),
         homogenization_and_accuracy=_correlations(store, found),
         faults=faults,
         notes=notes(plan, results, faults),
@@ -229,10 +232,7 @@ def _components(plan: Plan, found: Measured) -> tuple[ComponentRecord, ...]:
     if len(varied) < 2:
         return ()
     failures, expected = found.at(found.systemic_failure, None, None), found.at(found.expected, None, None)
-    weights = {}
-    for component in varied:
-        levels = sorted(arm.shares(component) for arm in arms)
-        weights[component] = _contrast(arms, component, levels[-1], levels[0])
+    weights = {component: _contrast(arms, component, *_ends(arms, component)) for component in varied}
     effects = {name: log_ratio_contrast(failures, expected, weight) for name, weight in weights.items()}
     order = sorted(varied, key=lambda name: -math.inf if effects[name].value is None else -effects[name].value)  # type: ignore[operator]
     first = weights[order[0]]
@@ -247,6 +247,29 @@ def _components(plan: Plan, found: Measured) -> tuple[ComponentRecord, ...]:
         )
         for name in order
     )
+
+
+def _ends(arms: Sequence[Arm], component: str) -> tuple[float, float]:
+    """Return the most and the least that arms share of a component."""
+    levels = [arm.shares(component) for arm in arms]
+    return max(levels), min(levels)
+
+
+def _interactions(plan: Plan, found: Measured) -> tuple[InteractionRecord, ...]:
+    """Return for each pair of components that vary how their effects on log H depart from adding up."""
+    arms = plan.arms()
+    failures, expected = found.at(found.systemic_failure, None, None), found.at(found.expected, None, None)
+    result = []
+    for first, second in combinations(plan.varied(), 2):
+        weights = np.zeros(len(arms))
+        for sign, level in zip((1.0, -1.0), _ends(arms, second), strict=True):
+            there = np.array([arm.shares(second) == level for arm in arms])
+            chosen = [arm for arm, is_there in zip(arms, there, strict=True) if is_there]
+            weights[there] += sign * _contrast(chosen, first, *_ends(chosen, first))
+        log_ratio = log_ratio_contrast(failures, expected, weights)
+        ratio = statistic(log_ratio, exponential=True)
+        result.append(InteractionRecord(first=first, second=second, log_ratio=statistic(log_ratio), ratio=ratio))
+    return tuple(result)
 
 
 def _correlations(store: Store, found: Measured) -> dict[str, Statistic]:

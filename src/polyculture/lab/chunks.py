@@ -101,7 +101,7 @@ def parquet(path: Path) -> pl.DataFrame:
     except (OSError, pl.exceptions.PolarsError) as error:
         raise FileError(
             f"{str(path)!r} cannot be read: {str(error).splitlines()[0]}",
-            hint="Run the plan again into another folder.",
+            hint="Delete it and run the same command again: it is then written anew.",
         ) from None
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyculture.errors import UsageError, nearest
@@ -11,7 +14,7 @@ from polyculture.errors import UsageError, nearest
 if TYPE_CHECKING:
     from polyculture.lab.plan import Plan, Step
 
-__all__ = ["build", "check_learners", "import_path", "need_lab"]
+__all__ = ["build", "check_learners", "import_path", "modules_of", "need_lab"]
 
 
 def need_lab() -> None:
@@ -30,6 +33,20 @@ def need_lab() -> None:
                 f"The lab needs {'scikit-learn' if module == 'sklearn' else module}, which is not installed.",
                 hint="Install it: pip install 'polyculture[lab]'",
             ) from None
+
+
+@contextmanager
+def modules_of(folder: Path) -> Iterator[None]:
+    """Let import paths name modules of a folder while a block runs; those that are installed come first."""
+    place = str(folder.resolve())
+    if place in sys.path:
+        yield
+        return
+    sys.path.append(place)
+    try:
+        yield
+    finally:
+        sys.path.remove(place)
 
 
 def import_path(path: str, what: str = "estimator") -> Any:

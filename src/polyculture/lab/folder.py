@@ -21,7 +21,7 @@ from polyculture._version import __version__
 from polyculture.errors import FileError, OutputError, UsageError
 from polyculture.files import atomic_write, output_error
 
-__all__ = ["LIBRARIES", "Held", "begin", "locked", "read_manifest", "summed", "summed_files", "versions"]
+__all__ = ["LIBRARIES", "Held", "begin", "differing", "locked", "read_manifest", "summed", "summed_files", "versions"]
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "joblib", "polars", "narwhals")
 
@@ -43,7 +43,7 @@ M = TypeVar("M", bound=Held)
 
 
 def versions(libraries: tuple[str, ...] = LIBRARIES) -> dict[str, str]:
-    """Return the versions of polyculture, Python and those libraries that are installed."""
+    """Return the versions of what results are computed with: polyculture, Python and those libraries that are there."""
     found = {"polyculture": __version__, "python": python_version()}
     for library in libraries:
         with suppress(PackageNotFoundError):
@@ -85,6 +85,8 @@ def begin(path: Path, manifest: M, first: Callable[[], Mapping[str, bytes]]) -> 
         raise output_error(path, error) from error
     if (path / "manifest.json").exists():
         _check_same(read_manifest(path, type(manifest), manifest.schema), manifest, path)
+        for name, content in first().items():
+            _check_first(path / name, content)
         return True
     files = first()
     if any(path.iterdir()) and not any((path / name).exists() for name in files):
@@ -163,6 +165,26 @@ def summed_files(path: Path, pattern: re.Pattern[str], *, lost: str) -> Iterator
         yield name, place
 
 
+def _check_first(path: Path, wanted: bytes) -> None:
+    """Refuse a file of individuals that is not that of the data; write it where it is gone."""
+    if not path.exists():
+        atomic_write(path, wanted)
+    elif path.read_bytes() != wanted:
+        raise FileError(
+            f"{str(path)!r} is damaged: it does not hold who is in the data.",
+            hint="Delete it and run the same command again: it is then written anew.",
+        )
+
+
+def differing(old: dict[str, str], new: dict[str, str]) -> list[str]:
+    """Return the names whose value is not the same in both.
+
+    >>> differing({"numpy": "2.1", "scipy": "1.15"}, {"numpy": "2.2", "scipy": "1.15"})
+    ['numpy']
+    """
+    return sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
+
+
 def _check_same(there: Held, wanted: Held, path: Path) -> None:
     """Refuse to add to a store that was begun otherwise."""
     for field in msgspec.structs.fields(type(wanted.plan)):
@@ -175,8 +197,7 @@ def _check_same(there: Held, wanted: Held, path: Path) -> None:
         ("data", there.data, wanted.data),
         ("libraries", there.versions, wanted.versions),
     ):
-        changed = sorted(name for name in {*old_names, *new_names} if old_names.get(name) != new_names.get(name))
-        if changed:
+        if changed := differing(old_names, new_names):
             raise UsageError(
                 f"The store in {str(path)!r} was begun with other {what}: {', '.join(changed)}.",
                 hint="Results of both cannot stand side by side; choose another folder for --out.",

@@ -5,7 +5,16 @@ from __future__ import annotations
 from polyculture.audit.statistic import Record, Statistic
 from polyculture.lab.plan import Plan
 
-__all__ = ["SCHEMA", "ArmRecord", "ComponentRecord", "EffectRecord", "FaultRecord", "GroupsRecord", "SharingRecord"]
+__all__ = [
+    "SCHEMA",
+    "ArmRecord",
+    "ComponentRecord",
+    "EffectRecord",
+    "FaultRecord",
+    "GroupsRecord",
+    "InteractionRecord",
+    "SharingRecord",
+]
 
 SCHEMA = "polyculture/lab-sharing/1"
 
@@ -77,6 +86,19 @@ class ComponentRecord(Record, frozen=True, kw_only=True):
     behind_first: Statistic
 
 
+class InteractionRecord(Record, frozen=True, kw_only=True):
+    """Whether sharing two components together goes with more than each by itself.
+
+    ``log_ratio`` is the effect of ``first`` where ``second`` is shared minus its effect where that is not, averaged
+    over the levels of other components; 0 where effects on log H add up. ``ratio`` is its exponential.
+    """
+
+    first: str
+    second: str
+    log_ratio: Statistic
+    ratio: Statistic
+
+
 class FaultRecord(Record, frozen=True, kw_only=True):
     """How often something went wrong with a decision-maker, and what the learner said the first time."""
 
@@ -111,6 +133,7 @@ class SharingRecord(Record, frozen=True, kw_only=True):
     effects: tuple[EffectRecord, ...]
     components: tuple[ComponentRecord, ...]
     components_sentence: str
+    interactions: tuple[InteractionRecord, ...]
     homogenization_and_accuracy: dict[str, Statistic]
     faults: tuple[FaultRecord, ...]
     notes: tuple[str, ...]

@@ -9,24 +9,24 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
-from polyculture.errors import UsageError, nearest
+from polyculture.errors import UsageError
 from polyculture.files import output_error
 from polyculture.lab.chunks import chunk_bytes
 from polyculture.lab.components import check_learners, need_lab
 from polyculture.lab.data import prepare
-from polyculture.lab.store import Store, locked
+from polyculture.lab.folder import differing, locked, versions
+from polyculture.lab.store import Store
 from polyculture.lab.trial import run_trial, tested
+from polyculture.lab.workers import check_call, worker_gone, workers
 
 if TYPE_CHECKING:
     from polyculture.lab.data import Prepared
     from polyculture.lab.plan import Plan
 
-__all__ = ["BACKENDS", "check_blocks", "check_call", "duration", "note", "run"]
-
-BACKENDS = ("loky", "multiprocessing", "dask", "ray")
-"""Where joblib may send chunks; "dask" and "ray" take a cluster that their own client is connected to."""
+__all__ = ["ONE_AT_A_TIME", "check_blocks", "check_worker", "duration", "note", "run"]
 
 Progress = Callable[[str], None]
 
@@ -50,7 +50,7 @@ def run(
     jobs : int
         Processes; -1 for as many as there are processors.
     backend : str
-        One of `BACKENDS`.
+        One of `workers.BACKENDS`.
     progress : callable, optional
         Called with what is being done, in words.
 
@@ -79,23 +79,6 @@ def run(
     return store
 
 
-def check_call(jobs: int, backend: str) -> None:
-    """Refuse a backend that there is not, or a number of processes that is none.
-
-    Raises
-    ------
-    UsageError
-        The message names the nearest backend.
-    """
-    if backend not in BACKENDS:
-        hint = nearest(backend, BACKENDS) or f"Choose one of {', '.join(BACKENDS)}."
-        if backend == "threading":
-            hint = "Warnings of learners cannot be told apart between threads: choose loky."
-        raise UsageError(f"There is no backend {backend!r} here.", hint=hint)
-    if jobs == 0 or jobs < -1:
-        raise UsageError(f"jobs = {jobs} is no number of processes.", hint="Give 1 or more, or -1 for all processors.")
-
-
 def check_blocks(plan: Plan, individuals: int) -> None:
     """Refuse more blocks than there are training rows.
 
@@ -115,46 +98,66 @@ def check_blocks(plan: Plan, individuals: int) -> None:
 def _fill(  # noqa: PLR0917 (what a run is made of)
     store: Store, data: Prepared, jobs: int, backend: str, tell: Progress, timings: Path
 ) -> None:
-    from joblib import Parallel, delayed
+    from joblib import delayed
 
     missing = store.missing()
     if not missing:
         return
     total = sum(len(store.trials_of(chunk)) for chunk in missing)
     before = store.manifest.trials - total
-    plan, done, begun = store.manifest.plan, 0, time.monotonic()
-    tell(f"Trial {before} of {store.manifest.trials}")
+    manifest, done, begun = store.manifest, 0, time.monotonic()
+
+    def kept() -> str:
+        return f"{before + done} of {manifest.trials} trials are kept"
+
+    tell(f"Trial {before} of {manifest.trials}")
+    calls = (delayed(_run_chunk)(manifest.plan, data, store.trials_of(chunk), manifest.versions) for chunk in missing)
     try:
-        parallel = Parallel(n_jobs=jobs, backend=backend, return_as="generator", pre_dispatch="2*n_jobs")
-        results = parallel(delayed(_run_chunk)(plan, data, store.trials_of(chunk)) for chunk in missing)
-        for chunk, (content, seconds) in zip(missing, results, strict=True):
-            store.write(chunk, content)
-            row = (chunk, len(store.trials_of(chunk)), f"{seconds:.3f}")
-            note(timings, ("chunk", "trials", "seconds"), row)
-            done += len(store.trials_of(chunk))
-            left = (time.monotonic() - begun) / done * (total - done)
-            tell(f"Trial {before + done} of {store.manifest.trials}, about {duration(left)} left")
+        with workers(backend, jobs, data) as work:
+            for chunk, (content, seconds) in zip(missing, work(calls), strict=True):
+                store.write(chunk, content)
+                row = (chunk, len(store.trials_of(chunk)), f"{seconds:.3f}")
+                note(timings, ("chunk", "trials", "seconds"), row)
+                done += len(store.trials_of(chunk))
+                left = (time.monotonic() - begun) / done * (total - done)
+                tell(f"Trial {before + done} of {manifest.trials}, about {duration(left)} left")
     except KeyboardInterrupt:
-        kept = f"{before + done} of {store.manifest.trials} trials are kept, and the same command goes on there"
-        raise KeyboardInterrupt(kept) from None
-    except (ImportError, ValueError) as error:
-        if backend not in {"dask", "ray"}:
+        raise KeyboardInterrupt(f"{kept()}, and the same command goes on there") from None
+    except Exception as error:
+        if (said := worker_gone(error, kept())) is None:
             raise
-        raise UsageError(
-            f"The backend {backend!r} cannot be used: {error}",
-            hint=f"Install {backend} and connect its client first, or leave --backend out.",
-        ) from error
+        raise said from error
 
 
-def _run_chunk(plan: Plan, data: Prepared, trials: range) -> tuple[bytes, float]:
-    """Run some trials; in a process of its own where there are several jobs."""
+ONE_AT_A_TIME = Lock()  # warnings and the number of BLAS threads belong to a process, not to a thread of a worker
+
+
+def _run_chunk(plan: Plan, data: Prepared, trials: range, begun_with: dict[str, str]) -> tuple[bytes, float]:
+    """Run some trials; in a process of its own where there are several jobs, on another machine in a cluster."""
     from threadpoolctl import threadpool_limits
 
-    begun = time.monotonic()
-    check_learners(plan)  # their libraries must be there before their threads can be limited
-    with threadpool_limits(limits=1):
-        content = chunk_bytes(plan, [run_trial(plan, data, trial) for trial in trials])
-    return content, time.monotonic() - begun
+    check_worker(begun_with, versions())
+    with ONE_AT_A_TIME:
+        begun = time.monotonic()
+        check_learners(plan)  # their libraries must be there before their threads can be limited
+        with threadpool_limits(limits=1):
+            content = chunk_bytes(plan, [run_trial(plan, data, trial) for trial in trials])
+        return content, time.monotonic() - begun
+
+
+def check_worker(begun_with: dict[str, str], own: dict[str, str]) -> None:
+    """Refuse to run anything with other libraries than the store was begun with.
+
+    Raises
+    ------
+    UsageError
+        The message names them.
+    """
+    if other := differing(begun_with, own):
+        raise UsageError(
+            f"A process that is to run trials has other libraries than this one: {', '.join(other)}.",
+            hint="Install the same versions on all machines of the cluster.",
+        )
 
 
 def note(timings: Path, columns: Sequence[str], row: Sequence[object]) -> None:

@@ -98,12 +98,17 @@ def components_sentence(components: Sequence[ComponentRecord]) -> str:
     if first.ratio.value is None:
         return "Which shared component goes with most homogenization is undefined."
     ends = interval(first.ratio, "ratio")
+    size = f"{number(first.ratio, 'ratio')} times as large{f' ({ends})' if ends else ''}"
+    after = f"next is {_WHAT[second.component]} ({number(second.ratio, 'ratio')} times)"
+    if direction(first.log_ratio) != "more":
+        return (
+            f"Which shared component goes with most homogenization cannot be told from these trials: most is seen with "
+            f"{_WHAT[first.component]}, where H is {size}; {after}."
+        )
     apart = second.behind_first.low is not None and second.behind_first.low > 0.0
     return (
-        f"Of the components, sharing {_WHAT[first.component]} goes with most homogenization: H is "
-        f"{number(first.ratio, 'ratio')} times as large{f' ({ends})' if ends else ''}; next is "
-        f"{_WHAT[second.component]} ({number(second.ratio, 'ratio')} times), which these trials "
-        f"{'tell' if apart else 'cannot tell'} apart from it."
+        f"Of the components, sharing {_WHAT[first.component]} goes with most homogenization: H is {size}; {after}, "
+        f"which these trials {'tell' if apart else 'cannot tell'} apart from it."
     )
 
 

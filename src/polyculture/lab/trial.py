@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from polyculture.errors import first_few
 from polyculture.lab.components import build
 
 if TYPE_CHECKING:
@@ -24,10 +25,10 @@ __all__ = ["FAULTS", "Fault", "Outcome", "Setting", "run_trial", "setting_of", "
 
 FAULTS = {
     "did not converge": "the learner stopped before it converged; its predictions count",
-    "class missing": "the block held one class only, which is then predicted for everyone",
+    "class missing": "the block held not every class; where it held one only, that is predicted for everyone",
     "block too small": "the block held fewer than two labelled rows",
     "constant prediction": "everyone got the same prediction",
-    "could not be fitted": "the learner raised an error; this arm of the trial has no outcomes",
+    "could not be fitted": "the learner raised an error; that trial is left out of all arms",
 }
 """What can go wrong with a decision-maker, and what is then done."""
 
@@ -221,21 +222,22 @@ def _fit(  # noqa: PLR0917 (what a fit depends on)
             if len(rows)
             else _Fitted(None, (("could not be fitted", "the block held no labelled row"),))
         )
+    said = _missing(label[rows], data.targets[task].classes)
     if len(np.unique(label[rows])) < 2:
-        return _Fitted(np.full(len(test), label[rows[0]]), (("class missing", ""),))
+        return _Fitted(np.full(len(test), label[rows[0]]), tuple(said))
     sees = _sees(plan, data, task, turns.part, setting.partition_seed)
     if not sees.any():
         return _Fitted(None, (("could not be fitted", "none of its columns is in its part of the features"),))
     steps = (*plan.preprocessing[turns.preprocessing].steps, *plan.learners[turns.learner].pipeline())
     model = build(steps, turns.random_state)
-    said: list[tuple[str, str]] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             model.fit(data.features[np.ix_(rows, sees)], label[rows])
             predicted = np.asarray(model.predict(data.features[np.ix_(test, sees)]))
         except Exception as error:  # whatever a learner of the user's raises is its reason
-            return _Fitted(None, (("could not be fitted", f"{type(error).__name__}: {_first_line(str(error))}"),))
+            said.append(("could not be fitted", f"{type(error).__name__}: {_first_line(str(error))}"))
+            return _Fitted(None, tuple(said))
     from sklearn.exceptions import ConvergenceWarning
 
     unsettled = [one for one in caught if issubclass(one.category, ConvergenceWarning)]
@@ -248,6 +250,12 @@ def _fit(  # noqa: PLR0917 (what a fit depends on)
     if len(np.unique(predicted)) < 2:
         said.append(("constant prediction", ""))
     return _Fitted(predicted.astype(np.int64), tuple(said))
+
+
+def _missing(label: NDArray[np.int64], classes: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return the fault of a block that lacks classes, and which."""
+    lacking = [name for place, name in enumerate(classes) if place not in label]
+    return [("class missing", f"no {first_few(lacking)}")] if lacking else []
 
 
 def _first_line(text: str) -> str:

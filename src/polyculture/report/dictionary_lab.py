@@ -43,6 +43,10 @@ _EFFECTS = {
 LAB_COLUMNS: dict[tuple[str, str], tuple[str, str]] = {
     **{("results", name): entry for name, entry in _RESULTS.items()},
     **{(table, name): entry for table in ("effects", "components") for name, entry in _EFFECTS.items()},
+    ("interactions", "first"): ("a component", _TEXT),
+    ("interactions", "second"): ("another", _TEXT),
+    ("interactions", "log_ratio"): ("effect of the first where the second is shared minus where it is not", _LOG),
+    ("interactions", "ratio"): ("how many times larger that effect is where the second is shared", _RATIO),
     ("accuracy", "arm"): _RESULTS["arm"],
     ("accuracy", "rank_correlation"): ("Spearman's correlation over trials of H with mean accuracy", "-1 to 1"),
     ("faults", "learner"): _WHERE["learner"],

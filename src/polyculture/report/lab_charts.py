@@ -12,7 +12,7 @@ from typing import Any
 from polyculture.lab.records import ArmRecord, EffectRecord
 from polyculture.report import words
 from polyculture.report.charts import Chart
-from polyculture.report.plots import interval_rows
+from polyculture.report.plots import LONGEST_LABEL, interval_rows
 from polyculture.report.vega import COMPACT, EXPECTED, MUTED, OBSERVED, WIDE, Size, Spec, base
 
 __all__ = ["MOST_CURVES", "effects_chart", "size_chart"]
@@ -20,13 +20,13 @@ __all__ = ["MOST_CURVES", "effects_chart", "size_chart"]
 Row = dict[str, Any]
 MOST_CURVES = 3
 NUMBER_LABEL = "format(datum.value, '~g')"
-RATIO_LABEL = "format(1 + datum.value, '~g')"
+RATIO_LABEL = "format(pow(2, datum.value), '.2~r')"
 
 
 def effects_chart(effects: Sequence[EffectRecord]) -> Chart | None:
     """Return how much larger H is where a component is shared, a row a learner; 1 is marked on each.
 
-    Rows hold distances from 1.
+    Rows hold logarithms to base 2, so that half as large is as far from 1 as twice.
 
     None where no effect is defined.
     """
@@ -38,9 +38,9 @@ def effects_chart(effects: Sequence[EffectRecord]) -> Chart | None:
         {
             "order": order,
             "label": words.shown(_label(effect, several)),
-            "value": _above_one(effect.ratio.value),
-            "low": _above_one(effect.ratio.low),
-            "high": _above_one(effect.ratio.high),
+            "value": _logarithm(effect.ratio.value),
+            "low": _logarithm(effect.ratio.low),
+            "high": _logarithm(effect.ratio.high),
             "expected": 0.0,
             "text": words.number(effect.ratio, "ratio"),
             "interval": words.interval(effect.ratio, "ratio"),
@@ -61,13 +61,15 @@ def _label(effect: EffectRecord, several: bool) -> str:
     learner = effect.learner or "all learners"
     if not several:
         return learner
-    what = effect.level if effect.component == "rows" else f"{effect.component} {effect.level}"
-    return what if effect.learner is None else f"{learner}, {what}"
+    what = effect.level if effect.component == "rows" else effect.component
+    if effect.learner is None:
+        return what
+    return f"{words.shorten(learner, max(6, LONGEST_LABEL - len(what) - 2))}, {what}"
 
 
-def _above_one(ratio: float | None) -> float | None:
-    """Return a ratio as its distance from 1, so that the axis need not begin at 0; None where it is infinite."""
-    return None if ratio is None or math.isinf(ratio) else ratio - 1.0
+def _logarithm(ratio: float | None) -> float | None:
+    """Return the logarithm of a ratio to base 2; None where it is infinite."""
+    return None if ratio is None or ratio <= 0.0 or math.isinf(ratio) else math.log2(ratio)
 
 
 def size_chart(results: Sequence[ArmRecord], arms: Sequence[str], limits: tuple[float, float]) -> Chart | None:

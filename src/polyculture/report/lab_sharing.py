@@ -17,9 +17,13 @@ from polyculture.report.sections import MOST_TABLE_ROWS, Figure, figure
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from polyculture.report.terminal import Screen
+
 __all__ = ["html", "print_sharing", "repr_html", "step_words"]
 
 MOST_LISTED = 24
+MOST_ARMS = 9
+"""Arms that stand open on a page; more are folded."""
 
 
 class Curve(NamedTuple):
@@ -50,6 +54,8 @@ def html(record: SharingRecord) -> str:
             sizes=[effect for effect in record.effects if effect.blocks is not None],
             results=[result for result in record.results if result.blocks is not None],
             most_rows=MOST_TABLE_ROWS,
+            most_arms=MOST_ARMS,
+            arms_words=_arms_words(record),
             what=_what,
             step_words=step_words,
         )
@@ -95,6 +101,18 @@ def _what(effect: EffectRecord) -> str:
     if effect.component == "rows":
         return f"{effect.level} against {effect.against}"
     return f"{effect.component}: {effect.level} against {effect.against}"
+
+
+def _arms_words(record: SharingRecord) -> str:
+    """Return the arms in words: one by one, or where they are many as what they combine."""
+    if len(record.arms) <= MOST_ARMS:
+        return "; ".join(record.arms)
+    arms = record.plan.arms()
+    levels = [
+        f"{component} ({', '.join(dict.fromkeys(arm.level(component) for arm in arms))})"
+        for component in record.plan.varied()
+    ]
+    return f"{len(record.arms)}: all combinations of {', '.join(levels)}"
 
 
 def _whole(results: Sequence[ArmRecord]) -> list[ArmRecord]:
@@ -155,6 +173,16 @@ def _curves(record: SharingRecord) -> list[Curve]:
     ]
 
 
+def _print_interactions(record: SharingRecord, screen: Screen) -> None:
+    if not record.interactions:
+        return
+    table = screen.table("Two components together", "effect of", "where shared / where not", "ratio", "interval")
+    for one in record.interactions[:MOST_LISTED]:
+        ends = words.interval(one.ratio, "ratio")
+        screen.row(table, one.first, one.second, words.number(one.ratio, "ratio"), ends)
+    screen.show(table)
+
+
 def print_sharing(record: SharingRecord, console: Console) -> None:
     """Print an experiment, the sentence that matters first."""
     from polyculture.report.terminal import Screen
@@ -176,6 +204,7 @@ def print_sharing(record: SharingRecord, console: Console) -> None:
             words.count(result.trials),
         )
     screen.show(table)
+    _print_interactions(record, screen)
     by_learner = [effect for effect in record.effects if effect.blocks is None]
     if by_learner:
         table = screen.table("H where it is shared / H where it is not", "learner", "compared", "ratio", "interval")

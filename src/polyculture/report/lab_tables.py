@@ -11,17 +11,18 @@ if TYPE_CHECKING:
 
 __all__ = ["TABLES", "tables"]
 
-TABLES = ("results", "effects", "components", "accuracy", "faults", "notes", "dictionary")
+TABLES = ("results", "effects", "components", "interactions", "accuracy", "faults", "notes", "dictionary")
 
 
 def tables(record: SharingRecord) -> dict[str, list[Row]]:
-    """Return the tables that hold something: results, effects, components, accuracy, faults, notes."""
+    """Return the tables that hold something: results, effects, components, interactions, accuracy, faults, notes."""
     from polyculture.audit.frames import statistic_columns
 
     found: dict[str, list[Row]] = {
         "results": [flatten(result) for result in record.results],
         "effects": [flatten(effect) for effect in record.effects],
         "components": [flatten(component) for component in record.components],
+        "interactions": [flatten(interaction) for interaction in record.interactions],
         "accuracy": [
             {"arm": arm, **statistic_columns("rank_correlation", value)}
             for arm, value in record.homogenization_and_accuracy.items()

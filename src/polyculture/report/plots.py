@@ -24,7 +24,7 @@ from polyculture.report.vega import (
     base,
 )
 
-__all__ = ["columns", "interval_rows"]
+__all__ = ["LONGEST_LABEL", "columns", "interval_rows"]
 
 Row = dict[str, Any]
 LONGEST_LABEL = 24  # characters; the table beneath has the whole name

@@ -8,6 +8,10 @@ from collections.abc import Sequence
 __all__ = ["shorten", "shorten_all", "shown"]
 
 
+LEAST_CUT = 3
+"""Characters that names must share at an end before that is left out: of fewer little is gained."""
+
+
 def shown(text: object) -> str:
     r"""Return data text with control, bidirectional and unencodable characters made visible.
 
@@ -55,7 +59,7 @@ def shorten_all(texts: Sequence[str], limit: int) -> list[str]:
     start = _same_start(texts)
     cut = [text[start:] for text in texts]
     end = _same_start([text[::-1] for text in cut]) if max(len(text) for text in cut) >= limit else 0
-    front, back = "…" if start > 1 else "", "…" if end > 1 else ""
+    front, back = "…" if start > LEAST_CUT else "", "…" if end > LEAST_CUT else ""
     start, end = start if front else 0, end if back else 0
     return [shorten(f"{front}{text[start : len(text) - end]}{back}", limit) for text in texts]
 

@@ -1,12 +1,11 @@
 """Census data (ACS PUMS 2018, persons), as in 2211.13972: employment, income-poverty ratio, health insurance, by race.
 
-The files come from a folder, or through folktables, which fetches them. They become one small table beside the results.
+The persons come from ``census``, and become one small table beside the results.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from polyculture.claims import outcome_homogenization as paper
 from polyculture.claims.records import ClaimRecord
 from polyculture.claims.verdict import direction
-from polyculture.errors import ColumnError, FileError, UsageError, first_few
+from polyculture.errors import UsageError
+from polyculture.reproductions.census import people
 from polyculture.reproductions.experiments import ALL, AnyPath, Scale, Size, claim, experiment, near, sized
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from polyculture.lab.records import SharingRecord
     from polyculture.reproductions.result import Reproduction
 
-__all__ = ["FEATURES", "NAME", "people", "plan", "reproduce"]
+__all__ = ["NAME", "plan", "reproduce"]
 
 NAME = "acs"
 _SIZES: dict[Scale, Size] = {
@@ -32,90 +32,12 @@ _SIZES: dict[Scale, Size] = {
     "paper": Size(paper.SIZES[NAME], *paper.TRIALS[NAME]),
 }
 _INDIVIDUALS: dict[str, int | None] = {"quick": 20_000, "laptop": 200_000, "paper": None}
-FEATURES = ("AGEP", "SCHL", "MAR", "RELP", "DIS", "ESP", "CIT", "MIG", "MIL", "ANC", "NATIVITY", "DEAR", "DEYE", "DREM")
-"""Columns that all three tasks of folktables have in common, with SEX and RAC1P."""
-_GROUPS = ("SEX", "RAC1P")
-_LABELS = ("ESR", "POVPIP", "HINS2")
-_NAMES = ("psam_p*.csv", "csv_p*.csv", "*.csv", "*.csv.gz")
 _NOTES = (
     "All three tasks are told from the features that the tasks of folktables have in common, so that they are of the "
     "same individuals; which features the paper takes is not known to us. A feature without a value is -1.",
     "Codes go in as the numbers that they are in the files, as in folktables.",
     "Income-poverty ratio is below 250 %; where it is not known, that task judges the individual not.",
 )
-
-
-def people(source: AnyPath | None, *, progress: Callable[[str], None] | None = None) -> pl.DataFrame:
-    """Return the persons of the PUMS files: features, sex, race, and the labels of the three tasks.
-
-    Parameters
-    ----------
-    source : path or None
-        A folder with the person files (psam_pXX.csv, by state), or one such file; None for folktables.
-
-    Raises
-    ------
-    FileError, ColumnError
-        If there are no such files, or they lack a column.
-    UsageError
-        Without a source, if folktables is not installed.
-    """
-    import polars as pl
-
-    files = [] if source is None else _files(Path(source))
-    frames = []
-    wanted = (*FEATURES, *_GROUPS, *_LABELS)
-    for path in files:
-        if progress is not None:
-            progress(f"Reading {path.name}")
-        try:
-            table = pl.scan_csv(path, infer_schema=False)
-            lacking = [name for name in wanted if name not in table.collect_schema().names()]
-            if lacking:
-                raise ColumnError(
-                    f"{path} has no column {first_few(lacking)}.", hint="Give person files of the 2018 1-year PUMS."
-                )
-            frames.append(table.select(wanted).collect())
-        except pl.exceptions.PolarsError as error:
-            raise FileError(
-                f"{path} cannot be read as CSV: {str(error).splitlines()[0]}", hint="Fetch it again."
-            ) from None
-    found = pl.concat(frames) if source is not None else _from_folktables(wanted)
-    numbers = found.select(pl.col(name).cast(pl.String).cast(pl.Float64, strict=False) for name in wanted)
-    return numbers.select(
-        *(pl.col(name).fill_null(-1.0) for name in (*FEATURES, "SEX")),
-        RAC1P=pl.col("RAC1P").fill_null(-1.0).cast(pl.Int64),
-        employed=pl.when(pl.col("ESR").fill_null(0.0) == 1.0).then(1).otherwise(0),
-        poor=pl.when(pl.col("POVPIP").is_not_null()).then((pl.col("POVPIP") < 250.0).cast(pl.Int64)),
-        insured=pl.when(pl.col("HINS2").fill_null(2.0) == 1.0).then(1).otherwise(0),
-    )
-
-
-def _files(source: Path) -> list[Path]:
-    if source.is_file():
-        return [source]
-    if not source.is_dir():
-        raise FileError(f"There is no file or folder {str(source)!r}.", hint="Give the folder with psam_pXX.csv.")
-    for pattern in _NAMES:
-        found = sorted(source.rglob(pattern))
-        if found:
-            return found
-    raise FileError(f"{str(source)!r} holds no person files.", hint="Give the folder with psam_pXX.csv.")
-
-
-def _from_folktables(wanted: tuple[str, ...]) -> pl.DataFrame:
-    """Return all states through folktables, which fetches the files on its first use."""
-    import polars as pl
-
-    try:
-        folktables = import_module("folktables")
-    except ImportError:
-        raise UsageError(
-            "acs needs the PUMS files, or folktables to fetch them.",
-            hint="Give --data FOLDER with psam_pXX.csv, or pip install folktables.",
-        ) from None
-    source = folktables.ACSDataSource(survey_year="2018", horizon="1-Year", survey="person")
-    return pl.DataFrame(pl.from_pandas(source.get_data(download=True)[list(wanted)]))
 
 
 def plan(source: AnyPath, scale: str = "quick", *, seed: int = 0) -> dict[str, Any]:
@@ -155,8 +77,8 @@ def reproduce(
 
     Parameters
     ----------
-    data : path, optional
-        Folder with the person files of the 2018 1-year PUMS; without it they come through folktables.
+    data : path, or "folktables"
+        Folder with the person files of the 2018 1-year PUMS, or one of them; or folktables fetches them.
     scale : {"quick", "laptop", "paper"}
         Some sizes, few seeds and 20,000 persons; more; all of it.
     individuals : int, optional
@@ -168,6 +90,11 @@ def reproduce(
     wanted = individuals if individuals is not None else _INDIVIDUALS[scale]
     if wanted is not None and wanted < 100:
         raise UsageError(f"individuals = {wanted} is too few.", hint="Give 100 or more.")
+    if data is None:
+        raise UsageError(
+            "acs needs the person files of the 2018 1-year PUMS, which are not bundled.",
+            hint="Give --data FOLDER with psam_pXX.csv, or --data folktables to fetch them from the Census Bureau.",
+        )
     found = people(data, progress=progress)
     total = found.height
     if wanted is not None and wanted < total:

@@ -165,15 +165,20 @@ def _raises(record: SharingRecord) -> list[ClaimRecord]:
 def rise(ratio: Statistic) -> tuple[Verdict, str]:
     """Return the verdict on a reliable rise of H; an interval that holds 1 but no rise worth the word disagrees.
 
+    A rise that is there and is small agrees, since the paper names no size; the reason says that it is small.
+
     >>> rise(Statistic(value=1.01, low=0.98, high=1.03))[0], rise(Statistic(value=1.2, low=1.1, high=1.3))[0]
     ('disagrees', 'agrees')
     >>> rise(Statistic(value=1.01, low=0.9, high=1.15))[0]
     'cannot tell'
     """
     verdict, reason = direction(ratio, none=1.0, above=True)
-    if verdict == "cannot tell" and ratio.high is not None and ratio.high < 1.0 + paper.SMALLEST_RISE:
-        return "disagrees", f"the interval holds 1, and leaves a rise of {paper.SMALLEST_RISE:.0%} or more out"
-    return verdict, reason
+    if ratio.high is None or ratio.high >= 1.0 + paper.SMALLEST_RISE:
+        return verdict, reason
+    none = f"leaves a rise of {paper.SMALLEST_RISE:.0%} or more out"
+    if verdict == "cannot tell":
+        return "disagrees", f"the interval holds 1, and {none}"
+    return verdict, f"{reason}, and {none}" if verdict == "agrees" else reason
 
 
 def _where(effect: EffectRecord) -> str:

@@ -217,7 +217,9 @@ def _spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
 
 
 def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ranks, ties in the middle of theirs."""
+    """Return ranks, ties in the middle of theirs; what only rounding sets apart is a tie."""
+    largest = float(np.abs(values).max())
+    values = np.round(values / largest, 12) if largest > 0.0 else values
     _, inverse, count = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
     return np.asarray((last - (count - 1) / 2.0)[inverse], dtype=np.float64)

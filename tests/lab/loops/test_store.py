@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from polyculture.lab.loops import run as running
 from polyculture.lab.loops.plan import LoopPlan
 from polyculture.lab.loops.run import run
 from polyculture.lab.loops.store import LoopStore
+from store_tree import tree
 
 Plan = Callable[..., LoopPlan]
 PLAN = """
@@ -58,15 +58,6 @@ os.fsync = fsync
 from polyculture.cli import main
 sys.exit(main(sys.argv[1:]))
 """
-
-
-def tree(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file, but of how long things took and of the lock."""
-    return {
-        str(path.relative_to(folder)): sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name not in {"timings.csv", ".lock"}
-    }
 
 
 def begin(folder: Path, generations: int) -> Path:

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING
 
 from polyculture.errors import UsageError
 from polyculture.lab.components import build, need_lab
+from polyculture.lab.folder import locked, versions
 from polyculture.lab.loops.actors import weight_name
 from polyculture.lab.loops.chain import Chain, Stopped
-from polyculture.lab.loops.store import LoopStore
+from polyculture.lab.loops.store import LIBRARIES, LoopStore
 from polyculture.lab.loops.world import everyone, world_of
-from polyculture.lab.run import check_call, duration, note
+from polyculture.lab.run import ONE_AT_A_TIME, check_worker, duration, note
+from polyculture.lab.workers import check_call, worker_gone, workers
 
 if TYPE_CHECKING:
     from polyculture.lab.loops.generation import Generation
@@ -64,8 +66,6 @@ def run(
     OutputError
         If the store cannot be written; generations that were finished stay, and the same call goes on there.
     """
-    from polyculture.lab.folder import locked
-
     need_lab()
     tell = progress or (lambda _: None)
     check_call(jobs, backend)
@@ -131,7 +131,7 @@ def _check_constraint(plan: LoopPlan, everybody: Everyone) -> None:
 def _fill(  # noqa: PLR0917 (what a run is made of)
     store: LoopStore, everybody: Everyone, jobs: int, backend: str, tell: Progress, timings: Path
 ) -> None:
-    from joblib import Parallel, delayed
+    from joblib import delayed
 
     plan = store.manifest.plan
     there = store.there()
@@ -145,14 +145,21 @@ def _fill(  # noqa: PLR0917 (what a run is made of)
     if not missing:
         return
     total = plan.chains * plan.generations
-    parallel = Parallel(n_jobs=jobs, backend=backend, return_as="generator_unordered", pre_dispatch="n_jobs")
+    calls = (delayed(_run_chain)(store, everybody, one) for one in missing)
+
+    def kept() -> str:
+        return f"{store.count()} of {total} generations are kept"
+
     try:
-        with _watching(store, total, tell):
-            for chain, generations, seconds in parallel(delayed(_run_chain)(store, everybody, one) for one in missing):
+        with workers(backend, jobs, everybody) as work, _watching(store, total, tell):
+            for chain, generations, seconds in work(calls):
                 note(timings, ("chain", "generations", "seconds"), (chain, generations, f"{seconds:.3f}"))
     except KeyboardInterrupt:
-        kept = f"{store.count()} of {total} generations are kept, and the same command goes on there"
-        raise KeyboardInterrupt(kept) from None
+        raise KeyboardInterrupt(f"{kept()}, and the same command goes on there") from None
+    except Exception as error:
+        if (said := worker_gone(error, kept())) is None:
+            raise
+        raise said from error
 
 
 @contextmanager
@@ -181,11 +188,13 @@ def _run_chain(store: LoopStore, everybody: Everyone, number: int) -> tuple[int,
     """Run a chain from where it is; in a process of its own where there are several jobs."""
     from threadpoolctl import threadpool_limits
 
-    begun = time.monotonic()
-    check_actors(store.manifest.plan)  # their libraries must be there before their threads can be limited
-    with threadpool_limits(limits=1):
-        count = _go_on(store, everybody, number)
-    return number, count, time.monotonic() - begun
+    check_worker(store.manifest.versions, versions(LIBRARIES))
+    with ONE_AT_A_TIME:
+        begun = time.monotonic()
+        check_actors(store.manifest.plan)  # their libraries must be there before their threads can be limited
+        with threadpool_limits(limits=1):
+            count = _go_on(store, everybody, number)
+        return number, count, time.monotonic() - begun
 
 
 def _go_on(store: LoopStore, everybody: Everyone, number: int) -> int:

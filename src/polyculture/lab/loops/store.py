@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from polyculture.lab.loops.rows import Rows
     from polyculture.lab.loops.world import Everyone
 
-__all__ = ["LoopManifest", "LoopStore"]
+__all__ = ["LIBRARIES", "LoopManifest", "LoopStore"]
 
 SCHEMA = "polyculture/loop-store/1"
 LIBRARIES = (*folder.LIBRARIES, "fairlearn")
