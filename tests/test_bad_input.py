@@ -10,10 +10,15 @@ import csv
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
+import polyculture as pc
+from polyculture.errors import FileError, UsageError
+
+Shell = Callable[..., Any]
 LABELLED = "id,true,one,two\n1,a,a,b\n2,b,b,b\n3,a,b,b\n4,b,a,a\n"
 LABEL = ("--label", "true", "--models", "one,two")
 
@@ -259,3 +264,43 @@ def test_three_thousand_models(tmp_path: Path, shell: Callable[..., object]) -> 
     done = shell("audit", path, "--outcomes", "failed", "--json", tmp_path / "a.json", "--quiet")
     assert (done.status, done.err) == (0, "")
     assert (tmp_path / "a.json").stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("audit", ""), "Argument 2"),
+        (("check", "", "--at-most", "individuals=3"), "Argument 2"),
+        (("check", "a.json", "--limits", ""), "--limits"),
+        (("compare", "hapi:waimai", "", "--id", "id"), "Argument 3"),
+        (("compare", "hapi:waimai", "hapi:yelp", "--repeat", " "), "--repeat"),
+        (("reproduce", "ecosystem-level", "--data", ""), "--data"),
+        (("reproduce", "ecosystem-level", "--data="), "--data"),
+        (("portfolio", "hapi:waimai", "--today", ""), "--today"),
+        (("audit", "hapi:waimai", "--by", ""), "--by"),
+        (("tally", "hapi:waimai", "-o", ""), "-o"),
+    ],
+)
+def test_empty_text_is_no_name(shell: Shell, words: tuple[str, ...], named: str) -> None:
+    """A variable of the shell that is not set: as a path it would be the current folder."""
+    done = shell(*words)
+    assert done.status == 2
+    assert f"{named} needs a name or a value, not ''" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_empty_text_may_stand_for_a_value_of_the_data(shell: Shell, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("one,two\n1,0\n0,1\n")
+    assert "needs a name" not in shell("audit", path, "--outcomes", "failed", "--pending", "").err
+
+
+def test_empty_text_is_no_name_in_python() -> None:
+    for call in (pc.audit, pc.read, pc.compare, pc.portfolio, lambda name: pc.slices(name, ["a"])):
+        with pytest.raises(UsageError, match="A source has no name"):
+            call("")
+    for name in ("ecosystem-level", "law-school", "acs"):
+        with pytest.raises(UsageError, match="data is empty text"):
+            pc.reproduce(name, data="")
+    with pytest.raises(FileError, match="has no name"):
+        pc.check("", [{"field": "individuals", "at_least": 1}])

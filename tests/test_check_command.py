@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import polyculture as pc
@@ -90,3 +91,16 @@ def test_a_wrong_call_is_refused(shell: Shell, audit: Path, words: tuple[str, ..
 def test_the_schema_is_printed(shell: Shell) -> None:
     assert json.loads(shell("schema", "check").out)["$id"] == "polyculture/check/1"
     assert "Did you mean 'check'?" in shell("schema", "chek").err
+
+
+def test_numbers_of_a_comparison_are_named_by_snapshots_and_models(shell: Callable[..., Any], tmp_path: Path) -> None:
+    tables = [pl.DataFrame({"id": range(60), "a": [1] * n + [0] * (60 - n), "b": [1, 0] * 30}) for n in (30, 20)]
+    pc.compare(*tables, id="id", outcomes="failed").json(tmp_path / "c.json")
+    limits = ("changes[0].systemic_failure.rate.difference.high=1", "changes[0].undoing[0].improved=99")
+    words = [word for limit in limits for word in ("--at-most", limit)]
+    done = shell("check", tmp_path / "c.json", *words, "--json", "-")
+    assert done.status == 0, done.err
+    assert [line["field"] for line in json.loads(done.out)["limits"]] == [
+        "changes[before=before, after=after].systemic_failure.rate.difference.high",
+        "changes[before=before, after=after].undoing[reading=before].improved",
+    ]

@@ -74,12 +74,12 @@ def test_python_and_shell_say_the_same(shell: Shell, files: tuple[Path, Path]) -
 
 
 def test_halves_of_the_individuals_add_up(files: tuple[Path, Path]) -> None:
-    whole = pc.compare(*files, id="id", outcomes="failed", models=["a", "b", "c"]).tallies[0]
+    whole = pc.compare(*files, id="id", outcomes="failed", models=["a", "b", "c"]).tally.changes[0]
     frames = [pl.read_csv(path) for path in files]
     halves = [
         pc.compare(
             *(frame.filter(keep) for frame in frames), id="id", outcomes="failed", models=["a", "b", "c"]
-        ).tallies[0]
+        ).tally.changes[0]
         for keep in (pl.col("id") < 70, pl.col("id") >= 70)
     ]
     assert (halves[0] + halves[1]).table.count.sum() == whole.table.count.sum()
@@ -114,7 +114,7 @@ def test_versions_side_by_side_in_one_table() -> None:
     joined = pc.compare(
         one.select("id", a="a-1", b="b-1"), one.select("id", a="a-2", b="b_2"), id="id", outcomes="failed"
     )
-    assert found.tallies[0].table.count.tolist() == joined.tallies[0].table.count.tolist()
+    assert found.tally.changes[0].table.count.tolist() == joined.tally.changes[0].table.count.tolist()
     assert found.record.changes[0].systemic_failure == joined.record.changes[0].systemic_failure
 
 
@@ -213,6 +213,7 @@ def test_llmdrift(data_file: Callable[[str], Path]) -> None:
     four = found.models[1]
     assert four.error.difference.value == pytest.approx(0.338)
     assert four.undoing[0].verdict == "fewer than blind"
+    assert "(rough with 2 models)" in found.headline + four.undoing[0].sentence
 
 
 REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str, str]] = {

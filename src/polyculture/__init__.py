@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from polyculture.reproductions import Reproduction, reproduce
     from polyculture.results import Audit
     from polyculture.slicing import Slices, slices
-    from polyculture.tally import Tally
+    from polyculture.tally import SnapshotTally, Tally
 
 __all__ = [
     "Audit",
@@ -40,6 +40,7 @@ __all__ = [
     "Portfolio",
     "Reproduction",
     "Slices",
+    "SnapshotTally",
     "Tally",
     "__version__",
     "audit",
@@ -64,6 +65,7 @@ _WHERE = {
     "Portfolio": "polyculture.portfolios",
     "Slices": "polyculture.slicing",
     "Reproduction": "polyculture.reproductions",
+    "SnapshotTally": "polyculture.tally",
     "Tally": "polyculture.tally",
     "audit": "polyculture.api",
     "check": "polyculture.checks",

@@ -142,6 +142,8 @@ def _run(arguments: list[str]) -> int:
     from polyculture.commands import ARGUMENTS
 
     ARGUMENTS.set(tuple(arguments))
+    if empty := _empty(arguments):
+        return _fail(f"{empty} needs a name or a value, not ''.", _help_hint(arguments))
     try:
         result = _app()(arguments, exit_on_error=False, print_error=False, result_action="return_value")
     except PolycultureError as error:
@@ -164,6 +166,24 @@ def _run(arguments: list[str]) -> int:
     except BaseException as error:  # a panic inside polars is no Exception
         return _report_fault(error)
     return result if isinstance(result, int) else FINE
+
+
+def _empty(arguments: Sequence[str]) -> str:
+    """Return the option, or the argument, that is given as empty text; mostly a variable of the shell that is not set.
+
+    As a path it would mean the current folder, and as a name nothing. Only what data may hold can be empty.
+    """
+    for place, word in enumerate(arguments):
+        option, sign, value = word.partition("=")
+        before = arguments[place - 1] if place else ""
+        if word.startswith("--") and sign and not value.strip() and option not in _MAY_BE_EMPTY:
+            return option
+        if not word.strip() and before not in _MAY_BE_EMPTY:
+            return before if before.startswith("-") and "=" not in before and before != "-" else f"Argument {place + 1}"
+    return ""
+
+
+_MAY_BE_EMPTY = {"--pending", "--positive"}
 
 
 def _fail(message: str, hint: str = "") -> int:

@@ -227,3 +227,11 @@ def _number(text: str, rule: str) -> str:
     except ValueError:
         raise UsageError(f"{text!r} in the failure rule {rule!r} is not a number.", hint="Write score<0.5.") from None
     return text
+
+
+def known_rule(text: str) -> FailureRule | None:
+    """Return the rule that a result names; None where it is a condition, which says itself what it means."""
+    try:
+        return parse_rule(text)
+    except UsageError:
+        return None

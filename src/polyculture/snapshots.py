@@ -96,7 +96,8 @@ def snapshots_of(
     for source in (before, after):
         if source is not None and not isinstance(source, Outcomes) and saved_tallies(source):
             raise UsageError(
-                "A Tally holds no individuals that could be matched.", hint="Compare the outcomes themselves."
+                "A Tally holds no individuals that could be matched.",
+                hint="Compare the outcomes; compare --tally FILE keeps counts that can be compared again.",
             )
     if after is None:
         return _of_one_table(before, match, encoding=encoding, progress=progress, given=given)

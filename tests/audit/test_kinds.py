@@ -220,3 +220,13 @@ def test_a_kind_of_which_not_all_judged_everyone_is_not_said_to_fail_them_all() 
     assert found is not None
     assert found.sentence.startswith("All of kind 'a' that judged them fail 50.0 %")
     assert "both of kind 'b' fail 100 %" in found.sentence
+
+
+def test_what_too_few_individuals_leave_out_is_said() -> None:
+    record = found(images(1, 0.3), min_cell=1000)
+    assert record.contrasts == ()
+    assert "Not compared: kinds 'model' and 'human' judged fewer than 1,000 images" in " ".join(record.notes)
+    record = found(images(1, 0.3), min_cell=208)
+    assert {by["tone"] for one in record.differences for by in one.groups} == {"I-II", "III-IV"}
+    assert "Groups of 'tone' with fewer than 208 images (--min-cell) are not compared: 'V-VI'." in record.notes
+    assert not any("--min-cell" in note for note in found(images(1, 0.3)).notes)

@@ -7,12 +7,17 @@ from typing import Any, get_args
 
 import msgspec
 import numpy as np
+import polars as pl
 import pytest
 from msgspec import UNSET
 
-from polyculture.audit import records
+import polyculture as pc
+from polyculture.audit import change_records, portfolio_records, records
 from polyculture.audit.component_table import ComponentTable
 from polyculture.audit.records import AuditRecord, Record
+from polyculture.errors import PolycultureError
+from polyculture.gate import records as gate_records
+from polyculture.report.compare_html import compare_html
 from polyculture.report.html import html
 
 # Fields whose reason has another name than their own with "_reason" behind it.
@@ -27,9 +32,15 @@ EXPLAINED_BY = {
     "p_adjusted": "method",
     "systemic_failure": "reason",
     "ties_independent": "independent_reason",
+    "expected_before": "expected_reason",
+    "expected_after": "expected_reason",
 }
 # None says here that there is no such thing, not that a number is undefined.
 ABSENT = {"InputFile.bytes", "InputFile.rows", "Provenance.clusters"}
+# Of a limit: it has no baseline unless it is on a change, and no line unless it stands in a file.
+ABSENT |= {"LimitRecord.baseline", "LimitRecord.change", "LimitRecord.line"}
+# Of a portfolio: no bound was asked for.
+ABSENT |= {"PortfolioRecord.most_mean_failure"}
 
 
 def numbers(kind: type[Record]) -> Iterator[str]:
@@ -42,11 +53,18 @@ def numbers(kind: type[Record]) -> Iterator[str]:
 
 def explained_by(kind: type[Record], name: str) -> str:
     known = {field.name for field in msgspec.structs.fields(kind)}
-    candidates = (f"{name}_reason", EXPLAINED_BY.get(name, ""), "method")
+    candidates = (f"{name}_reason", EXPLAINED_BY.get(name, ""), "method", "p_method" if name == "p_adjusted" else "")
     return next((candidate for candidate in candidates if candidate in known), "")
 
 
-KINDS = [kind for name in records.__all__ if isinstance(kind := getattr(records, name), type)]
+OTHERS = (*vars(change_records).values(), *vars(portfolio_records).values(), *vars(gate_records).values())
+KINDS = list(
+    dict.fromkeys(
+        kind
+        for kind in (*(getattr(records, name) for name in records.__all__), *OTHERS)
+        if isinstance(kind, type) and issubclass(kind, Record)
+    )
+)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: str(kind.__name__))
@@ -180,3 +198,67 @@ def test_the_page_says_why_there_is_no_ceiling(audit: Callable[..., AuditRecord]
     why = record.systemic_failure.ceiling_reason or ""
     assert why == "0 is expected, since the rate of a model is 0: the ratio does not exist"
     assert why in html(record)
+
+
+COMPARED = [case for case in CASES if case not in {_components, _few_components}]
+
+
+def _snapshot(case: Callable[[np.random.Generator], dict[str, Any]], seed: int) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Return one snapshot of a case as a table, and what its columns mean."""
+    given = case(np.random.default_rng(seed))
+    failed = np.asarray(given["failed"])
+    judged = np.asarray(case(np.random.default_rng(4)).get("judged", np.ones_like(failed)), dtype=bool)
+    names = [f"m{j}" for j in range(failed.shape[1])]
+    values = {
+        name: [int(x) if known else None for x, known in zip(failed[:, j], judged[:, j], strict=True)]
+        for j, name in enumerate(names)
+    }
+    table = pl.DataFrame({"id": range(len(failed)), **values})
+    options: dict[str, Any] = {"id": "id", "outcomes": "failed", "models": names, "min_cell": given.get("min_cell", 30)}
+    first = case(np.random.default_rng(4))
+    for name in ("weight", "cluster"):
+        if name in first:
+            table, options[name] = table.with_columns(pl.Series(name, first[name])), name
+    if "groups" in first:
+        table, options["by"] = table.with_columns(pl.Series("g", first["groups"]["g"]).cast(pl.String)), ["g"]
+    return table, {**options, "census": bool(first.get("census", False))}
+
+
+@pytest.mark.parametrize("case", COMPARED, ids=lambda case: str(case.__name__).strip("_"))
+def test_no_number_of_a_comparison_is_missing_without_a_reason(
+    case: Callable[[np.random.Generator], dict[str, Any]],
+) -> None:
+    tables = [_snapshot(case, seed)[0] for seed in (4, 5, 6)]
+    options = _snapshot(case, 4)[1]
+    record = pc.compare(tables[0], tables[1], **options).record
+    assert list(bare(record)) == []
+    compare_html(record)
+    dated = pl.concat([table.with_columns(date=pl.lit(str(place))) for place, table in enumerate(tables)])
+    assert list(bare(pc.compare(dated, snapshot="date", **options).record)) == []
+
+
+@pytest.mark.parametrize("objective", ["systemic-failure", "majority"])
+@pytest.mark.parametrize("case", COMPARED, ids=lambda case: str(case.__name__).strip("_"))
+def test_no_number_of_a_portfolio_is_missing_without_a_reason(
+    case: Callable[[np.random.Generator], dict[str, Any]], objective: str
+) -> None:
+    table, options = _snapshot(case, 4)
+    if case is _one_model or (case is _nobody and objective == "systemic-failure"):
+        with pytest.raises(PolycultureError):
+            pc.portfolio(table, size=2, objective=objective, splits=3, **options)
+        return
+    assert list(bare(pc.portfolio(table, size=2, objective=objective, splits=3, **options).record)) == []
+
+
+def test_no_number_of_a_check_or_of_slices_is_missing_without_a_reason() -> None:
+    table, options = _snapshot(_plain, 4)
+    found = pc.audit(table, **options)
+    wide = pc.audit(table, **{**options, "census": True})
+    limits = [{"field": "systemic_failure.observed.high", "at_most": 0.5}]
+    record = pc.check(wide, limits).record
+    assert record.limits[0].value is None
+    assert record.limits[0].reason
+    assert list(bare(pc.check(found, limits).record)) == []
+    for census in (False, True):
+        searched = pc.slices(table, ["g"], **{**options, "by": (), "census": census, "min_cell": 5}).record
+        assert list(bare(searched)) == []

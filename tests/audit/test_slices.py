@@ -199,6 +199,7 @@ def test_a_large_table_is_searched_by_a_sample(monkeypatch):
     monkeypatch.setattr(module, "MOST_ROWS", 2000)
     found = ask(outcomes({"town": town, "id": np.arange(3000)}, where=town == "y", id="id"), ["town"])
     assert "a sample of the individuals" in found.method
+    assert f"in a sample of {found.search_individuals + found.report_individuals:,}" in found.sentence
     assert confirmed(found) == [("town = y",)]
 
 

@@ -51,6 +51,17 @@ def test_systemic_failure_with_and_without():
     )
 
 
+def test_the_number_tested_is_that_over_which_is_corrected():
+    """All items, also those judged by too few models for the headline."""
+    lone = pl.col("item").is_in(["item 20", "item 21"])
+    frame = answers().with_columns(
+        **{f"m{j}": pl.when(lone).then(None).otherwise(pl.col(f"m{j}")) for j in range(1, 8)}
+    )
+    record = pc.audit(frame, id="item", label="key", suspect_keys=True, no_answer="missing").record
+    assert record.suspect_keys.tested == 600
+    assert record.individuals == 598
+
+
 def test_honest_labels_are_seldom_flagged():
     looked = [pc.audit(answers(wrong_keys=0, seed=s), id="item", label="key", suspect_keys=True) for s in range(20)]
     assert sum(audit.record.suspect_keys.count > 0 for audit in looked) <= 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def spark() -> Iterator[Any]:
 
 @pytest.fixture(params=["polars eager", "pandas", "duckdb", pytest.param("spark", marks=pytest.mark.spark)])
 def as_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[pl.DataFrame], Any]]:
+    number = count()  # so that two tables can be held at once
     if request.param == "polars eager":
         yield lambda table: table
     elif request.param == "pandas":
@@ -44,15 +46,16 @@ def as_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callab
         with duckdb.connect() as connection:
 
             def relation(table: pl.DataFrame) -> Any:
-                connection.register("held", table.to_arrow())
-                return connection.table("held")
+                name = f"held{next(number)}"
+                connection.register(name, table.to_arrow())
+                return connection.table(name)
 
             yield relation
     else:
         session = request.getfixturevalue("spark")
 
         def frame(table: pl.DataFrame) -> Any:
-            path = tmp_path / "held.parquet"
+            path = tmp_path / f"held{next(number)}.parquet"
             table.write_parquet(path)
             return session.read.parquet(str(path))
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 import pytest
@@ -13,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyculture.errors import ColumnError, InputError, TallyError, UsageError, ValueInDataError
-from polyculture.outcomes import Mapping, Outcomes
-from polyculture.tally import joined
+from polyculture.outcomes import Mapping, Outcomes, counting
+from polyculture.tally import joined, snapshots
 from polyculture.tally.changes import Changes
 from polyculture.tally.snapshots import moments_of_snapshots
 
@@ -173,28 +175,47 @@ def test_versions_side_by_side_need_no_id() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning", "ignore::ResourceWarning")
-@pytest.mark.parametrize("engine", ["lazy", "pandas", "duckdb"])
 @pytest.mark.parametrize("few", [True, False], ids=["patterns", "sums"])
-def test_the_same_integers_in_every_engine(engine: str, few: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_integers_in_every_engine(
+    as_engine: Callable[[pl.DataFrame], Any], few: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tables = [snapshot(1), snapshot(2, rows=280)]
-    expected = changes(*tables)
+    expected = changes(*(table.lazy() for table in tables))
     moments = moments_of_snapshots([Outcomes(tables[0], FULL), Outcomes(tables[1], LATER)])
     if not few:
         monkeypatch.setattr(joined, "MANY", 10)
-    if engine == "lazy":
-        held: list[Any] = [table.lazy() for table in tables]
-    elif engine == "pandas":
-        held = [table.to_pandas() for table in tables]
-    else:
-        duckdb = pytest.importorskip("duckdb")
-        connection = duckdb.connect()
-        for name, table in zip(("one", "two"), tables, strict=True):
-            connection.register(name, table.to_arrow())
-        held = [connection.table("one"), connection.table("two")]
+    held = [as_engine(table) for table in tables]
     assert changes(*held) == expected
     found = moments_of_snapshots([Outcomes(held[0], FULL), Outcomes(held[1], LATER)])
     np.testing.assert_array_equal(found.count, moments.count)
     np.testing.assert_allclose(found.both, moments.both, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning", "ignore::ResourceWarning")
+@pytest.mark.parametrize("few", [True, False], ids=["patterns", "sums"])
+def test_the_join_is_the_engines(
+    as_engine: Callable[[pl.DataFrame], Any], few: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is brought back are counts: with two models at most 16 combinations of 2,000 individuals."""
+    fetched: list[int] = []
+
+    def counted(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+        result = original(frame)
+        fetched.append(len(result))
+        return result
+
+    original = counting.fetch
+    for module in (counting, joined, snapshots):
+        monkeypatch.setattr(module, "fetch", counted)
+    if not few:
+        monkeypatch.setattr(joined, "MANY", 10)
+        monkeypatch.setattr(joined, "_FEW_MODELS", 1)
+    mapping = dataclasses.replace(PLAIN, models=("m0", "m1"))
+    held = [Outcomes(as_engine(snapshot(seed, 2000, missing=0.0)), mapping) for seed in (1, 2)]
+    assert Changes.of(*held).matched == 2000
+    moments_of_snapshots(held)
+    assert len(fetched) >= 2
+    assert max(fetched) <= 16
 
 
 def test_moments_of_snapshots_are_sums_over_individuals() -> None:

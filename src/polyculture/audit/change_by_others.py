@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 NONE_UNDONE = "no failure was undone"
 NOBODY_HERE = "nobody is at this number of others"
+NOBODY_FAILED = "nobody was failed before"
+NOT_BY_ALL = "not all models judged these individuals at both snapshots"
+OF_A_MODEL = "undefined for one of the models"
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,7 @@ def rows_of_model(
         share=share,
         uniform=uniform,
         adjusted=adjusted,
+        reason=expected.reason or NOT_BY_ALL,
     )
 
 
@@ -112,6 +116,7 @@ def rows_of_all(
         share=share,
         uniform=uniform,
         adjusted=adjusted,
+        reason=OF_A_MODEL,
     )
 
 
@@ -124,6 +129,7 @@ def _rows(
     share: list[Statistic],
     uniform: Floats,
     adjusted: Floats,
+    reason: str,
 ) -> tuple[ByOthersRow, ...]:
     counts = {
         name: np.rint(getattr(numbers, name).sum(axis=0)).astype(np.int64)
@@ -141,6 +147,8 @@ def _rows(
             share=share[k] if counts["improved"].any() else undefined(NONE_UNDONE),
             expected_uniform=number(float(uniform[k])),
             expected_adjusted=number(float(adjusted[k])),
+            expected_uniform_reason="" if np.isfinite(uniform[k]) else NOBODY_FAILED,
+            expected_adjusted_reason="" if np.isfinite(adjusted[k]) else reason,
         )
         for k in range(len(numbers.judged))
     )

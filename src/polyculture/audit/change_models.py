@@ -135,7 +135,14 @@ def _adjusted(models: tuple[ModelChange, ...]) -> tuple[ModelChange, ...]:
 
     adjusted: NDArray[np.float64] = benjamini_hochberg([one.error.p_value for one in models])
     return tuple(
-        replace(one, error=replace(one.error, p_adjusted=None if np.isnan(p) else float(p)))
+        replace(
+            one,
+            error=replace(
+                one.error,
+                p_adjusted=None if np.isnan(p) else float(p),
+                p_adjusted_reason=one.error.p_method if np.isnan(p) else "",
+            ),
+        )
         for one, p in zip(models, adjusted, strict=True)
     )
 

@@ -5,7 +5,7 @@ Gives arrays; what is said of them stands in ``change_undoing``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -47,7 +47,13 @@ def moves_of(table: ChangeTable, model: int) -> tuple[Moves, Moves]:
         )
         return Moves(before - both, both, after - both, judged - before - after + both)
 
-    return of("model"), of("weight")
+    numbers, weights = of("model"), of("weight")
+    # A difference of sums of weights is not exactly 0 where nobody is left.
+    parts = {
+        entry.name: np.where(getattr(numbers, entry.name) > 0, getattr(weights, entry.name), 0.0)
+        for entry in fields(Moves)
+    }
+    return numbers, Moves(**parts)
 
 
 def pooled_moves(table: ChangeTable) -> Moves:

@@ -41,6 +41,7 @@ class PairedRate(Record, frozen=True, kw_only=True):
     p_value: float | None
     p_method: str
     p_adjusted: float | None = None
+    p_adjusted_reason: str = "one test alone"
 
 
 class SystemicChange(Record, frozen=True, kw_only=True):
@@ -85,6 +86,8 @@ class ByOthersRow(Record, frozen=True, kw_only=True):
     share: Statistic
     expected_uniform: float | None
     expected_adjusted: float | None
+    expected_uniform_reason: str = ""
+    expected_adjusted_reason: str = ""
 
 
 class Undoing(Record, frozen=True, kw_only=True):
@@ -117,6 +120,8 @@ class Undoing(Record, frozen=True, kw_only=True):
     net_share: Statistic
     trend: Statistic
     trend_adjusted: float | None
+    uniform_reason: str = ""
+    trend_adjusted_reason: str = ""
     churn: Statistic = undefined("no repeat of the earlier version was given")
     verdict: str = "undefined"
     sentence: str = ""

@@ -146,7 +146,7 @@ def paired_rate(
     n = int(own.sum())
     if n == 0:
         nothing = undefined(NOBODY)
-        return PairedRate(before=nothing, after=nothing, difference=nothing, p_value=None, p_method="")
+        return PairedRate(before=nothing, after=nothing, difference=nothing, p_value=None, p_method=NOBODY)
     levels = sample.shares(np.stack([before, after], axis=1), np.stack([base, base], axis=1), np.stack([own, own], 1))
     total = float(base.sum())
     difference = float((after - before).sum()) / total

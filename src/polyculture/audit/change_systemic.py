@@ -68,7 +68,7 @@ def mean_error(changes: Changes, table: ChangeTable, settings: Settings) -> Pair
 
     if not len(table.count):
         nothing = undefined(NOBODY)
-        return PairedRate(before=nothing, after=nothing, difference=nothing, p_value=None, p_method="")
+        return PairedRate(before=nothing, after=nothing, difference=nothing, p_value=None, p_method=NOBODY)
     judged = np.maximum(table.judged, 1)
     clusters = changes.cluster_count
     found = []

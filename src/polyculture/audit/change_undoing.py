@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import UNSET
 
-from polyculture.audit.change_by_others import NONE_UNDONE, adjusted_shares, expected_shares, repeated_share
+from polyculture.audit.change_by_others import (
+    NOBODY_FAILED,
+    NONE_UNDONE,
+    adjusted_shares,
+    expected_shares,
+    repeated_share,
+)
 from polyculture.audit.change_others import Keyed, Reading, keyed, pooled_moves
 from polyculture.audit.change_records import ByOthersRow, Undoing
 from polyculture.audit.change_verdict import reason_of, with_verdict
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
 
 ONE_MODEL = "with one model there are no others"
 _LEAST_SPREAD = 0.02  # of log odds: models that share no more failures than by chance leave nothing to vary
+NO_TREND = "what difficulty expects is the same at all numbers of others, or nobody could be improved"
 NO_NET = "regressions are as many as improvements or more, so that a share of the net does not exist"
 
 
@@ -81,8 +88,11 @@ def undoing_of_model(
             trend=statistic(trend.value, reason=CENSUS)
             if sample.census and trend.value is not None
             else from_estimated(trend),
-            trend_adjusted=_trend_adjusted(sizes["potential"], numbers, expected),
-        )
+            trend_adjusted=(steepness := _trend_adjusted(sizes["potential"], numbers, expected)),
+            uniform_reason="" if uniform[at].sum() >= 0 else NOBODY_FAILED,
+            trend_adjusted_reason="" if steepness is not None else expected.reason or NO_TREND,
+        ),
+        models,
     )
 
 
@@ -119,7 +129,10 @@ def undoing_of_all(
             net_share=_net_share(totals),
             trend=undefined("see the models"),
             trend_adjusted=None,
-        )
+            uniform_reason="" if uniform is not None else NONE_UNDONE,
+            trend_adjusted_reason="see the models",
+        ),
+        table.model_judged.shape[1],
     )
 
 
@@ -232,11 +245,13 @@ def _undefined(reading: Reading, totals: dict[str, Any], reason: str) -> Undoing
         uniform=None,
         difference_uniform=nothing,
         p_value=None,
-        p_method="",
+        p_method=reason,
         adjusted=nothing,
         difference_adjusted=nothing,
         net_share=nothing,
         trend=nothing,
         trend_adjusted=None,
+        uniform_reason=reason,
+        trend_adjusted_reason=reason,
         sentence=f"Whether improvements undo systemic failures is undefined: {reason}.",
     )

@@ -13,16 +13,18 @@ from polyculture.audit.settings import CENSUS
 from polyculture.audit.statistic import Statistic
 from polyculture.audit.words import percent
 
+FEW_MODELS = 3  # up to so many, the law of difficulty is hardly known
+
 
 def reason_of(statistic: Statistic) -> str:
     """Return why a number or its interval is undefined, or an empty text."""
     return "" if statistic.reason is UNSET else str(statistic.reason)
 
 
-def with_verdict(found: Undoing) -> Undoing:
-    """Return the record with its verdict and its sentence."""
+def with_verdict(found: Undoing, models: int) -> Undoing:
+    """Return the record with its verdict and its sentence; with few ``models`` the adjusted baseline is rough."""
     verdict = _verdict(found)
-    return replace(found, verdict=verdict, sentence=_sentence(found, verdict))
+    return replace(found, verdict=verdict, sentence=_sentence(found, verdict, models))
 
 
 def _verdict(found: Undoing) -> str:
@@ -56,7 +58,7 @@ _VERDICTS = {
 }
 
 
-def _sentence(found: Undoing, verdict: str) -> str:
+def _sentence(found: Undoing, verdict: str, models: int) -> str:
     if found.share.value is None:
         return f"Whether improvements undo systemic failures is undefined: {reason_of(found.share)}."
     text = f"{found.improved_systemic:,} of {found.improved:,} improvements ({percent(found.share.value)}) " + (
@@ -66,4 +68,6 @@ def _sentence(found: Undoing, verdict: str) -> str:
         text += f"; {percent(found.uniform)} would be expected if each failure were as likely to be undone"
     if found.adjusted.value is not None:
         text += f", {percent(found.adjusted.value)} if it depended on difficulty alone"
+        if models <= FEW_MODELS:
+            text += f" (rough with {models} models)"
     return f"{text}{': ' + _VERDICTS[verdict] if _VERDICTS[verdict] else ''}."

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from polyculture.audit.change_verdict import FEW_MODELS
 from polyculture.audit.words import all_models, count, interval, listed, number, number_of, percent, plural
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from polyculture.audit.change_records import ChangeRecord, ModelChange, PairedRate, TrendRecord
     from polyculture.audit.settings import Settings
     from polyculture.tally.changes import Changes
-
-FEW_MODELS = 3  # up to so many, the law of difficulty is hardly known
 
 
 def versions(one: ModelChange) -> str:

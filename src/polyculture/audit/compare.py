@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -14,11 +14,12 @@ from polyculture.audit.change_systemic import flow, group_changes, mean_error, s
 from polyculture.audit.change_trend import trends
 from polyculture.audit.change_words import change_headline, change_notes, compare_headline
 from polyculture.audit.settings import Settings
+from polyculture.failure import known_rule
 
 if TYPE_CHECKING:
     from polyculture.audit.records import Provenance
+    from polyculture.tally import SnapshotTally
     from polyculture.tally.changes import Changes
-    from polyculture.tally.snapshots import SnapshotMoments
 
 __all__ = ["Step", "compare_run"]
 
@@ -43,13 +44,9 @@ class Step:
 
 
 def compare_run(
-    steps: Sequence[Step],
+    tally: SnapshotTally,
     *,
     provenance: Provenance,
-    snapshots: Sequence[SnapshotRecord],
-    moments: SnapshotMoments | None = None,
-    trend_reason: str = "",
-    notes: Sequence[str] = (),
     seed: int = 0,
     min_cell: int = 30,
     census: bool = False,
@@ -59,18 +56,10 @@ def compare_run(
 
     Parameters
     ----------
-    steps : sequence of Step
-        One for each two consecutive snapshots.
+    tally : SnapshotTally
+        The counts that everything is a function of.
     provenance : Provenance
         Where the outcomes come from; copied into the record.
-    snapshots : sequence of SnapshotRecord
-        What was read.
-    moments : SnapshotMoments, optional
-        Sums over all snapshots, for the trend.
-    trend_reason : str
-        Why there is none, where that is known.
-    notes : sequence of str
-        On the snapshots as they were read.
     seed : int
         Seed of the samples that show how well difficulty is known.
     min_cell : int
@@ -81,19 +70,43 @@ def compare_run(
         What individuals are called, in the plural.
     """
     settings = Settings(seed=seed, min_cell=min_cell, census=census, noun=noun)
-    changes = tuple(change(step, settings) for step in steps)
+    changes = tuple(change(step, settings) for step in _steps(tally))
+    moments = tally.moments
     known = moments is not None and bool(moments.count.any())
-    trend = trends(moments, [one.name for one in snapshots], settings) if moments is not None and known else ()
+    trend = trends(moments, tally.names, settings) if moments is not None and known else ()
     return CompareRecord(
-        provenance=provenance,
+        provenance=_with_words(provenance),
         headline=compare_headline(changes, trend, noun),
-        snapshots=tuple(snapshots),
+        snapshots=_snapshots(tally),
         changes=changes,
         trend=trend,
-        trend_reason="" if trend else trend_reason or (NO_TREND if moments is None else NOBODY_IN_ALL),
-        notes=tuple(notes),
+        trend_reason="" if trend else tally.no_moments or (NO_TREND if moments is None else NOBODY_IN_ALL),
+        notes=tally.notes,
         noun=noun,
     )
+
+
+def _steps(tally: SnapshotTally) -> list[Step]:
+    return [
+        Step(*names, counts, tally.left(place), tally.joined(place), repeat=tally.repeat if place == 0 else None)
+        for place, (names, counts) in enumerate(zip(pairwise(tally.names), tally.changes, strict=True))
+    ]
+
+
+def _snapshots(tally: SnapshotTally) -> tuple[SnapshotRecord, ...]:
+    thresholds = [*(one.thresholds[0] for one in tally.changes), tally.changes[-1].thresholds[1]]
+    return tuple(
+        SnapshotRecord(name=name, source=source, rows=rows, models=models, thresholds=edges)
+        for name, source, rows, models, edges in zip(
+            *(tally.names, tally.sources, tally.rows, tally.models), thresholds, strict=True
+        )
+    )
+
+
+def _with_words(provenance: Provenance) -> Provenance:
+    """Say the failure rule in words, where it has others."""
+    rule = known_rule(provenance.failure_rule)
+    return replace(provenance, failure_rule_in_words="" if rule is None else rule.in_words())
 
 
 def change(step: Step, settings: Settings) -> ChangeRecord:

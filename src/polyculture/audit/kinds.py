@@ -77,6 +77,7 @@ def kinds(tally: Tally, wanted: Mapping[str, Sequence[str]], settings: Settings)
         notes=(
             *([_NOT_ALL.format(one=words.one_of(settings.noun))] if _apart(tally, models.values()) else []),
             *_notes(records, left_out, tally, settings.noun),
+            *_too_few(records, tally, settings),
         ),
     )
 
@@ -156,3 +157,24 @@ def _notes(records: Sequence[KindRecord], left_out: Sequence[str], tally: Tally,
         known = sum(not group.unknown for group in partition(tally, (column,)).groups)
         if known > MOST_GROUPS:
             yield f"Only the {MOST_GROUPS} largest groups of {column!r} are compared with each other, of {known}."
+
+
+def _too_few(records: Sequence[KindRecord], tally: Tally, settings: Settings) -> Iterator[str]:
+    """Say what is not compared, since it holds fewer individuals than `min_cell`."""
+    fewest = max(settings.min_cell, 1)
+    few = [record.name for record in records if 0 < record.individuals < fewest]
+    if few:
+        who = f"kind {few[0]!r}" if len(few) == 1 else f"kinds {words.listed([repr(name) for name in few])}"
+        yield (
+            f"Not compared: {who} judged fewer than {fewest:,} {settings.noun} (--min-cell); figures of each kind by "
+            "itself are shown."
+        )
+    view = View(tally)
+    for column in tally.groups:
+        known = [group for group in partition(tally, (column,)).groups if not group.unknown]
+        small = [str(group.by[column]) for group in known if view.individuals(group.cells) < fewest]
+        if small:
+            yield (
+                f"Groups of {column!r} with fewer than {fewest:,} {settings.noun} (--min-cell) are not compared: "
+                f"{first_few(small)}."
+            )

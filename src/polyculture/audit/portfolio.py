@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SPLITS = 25
+EXACT = "the search was exact: the chosen set is the best on these data"
 
 
 def portfolio(
@@ -152,7 +153,7 @@ def _record(
         method=found.method,
         exact=found.exact,
         bound=_bound(found, asked),
-        bound_reason=found.bound_reason,
+        bound_reason=found.bound_reason or (EXACT if found.exact else ""),
         chosen=chosen,
         held_out=measures.stated(value),
         held_out_mean_failure=kept.failure,

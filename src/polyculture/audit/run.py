@@ -30,8 +30,7 @@ from polyculture.audit.records import AuditRecord
 from polyculture.audit.settings import Correction, Settings
 from polyculture.audit.similarity import collection, pairs, similarity
 from polyculture.audit.view import View, headline_view
-from polyculture.errors import UsageError
-from polyculture.failure import FailureRule, parse_rule
+from polyculture.failure import FailureRule, known_rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,7 +94,7 @@ def run(
     InputError
         If the table of components does not fit the models.
     """
-    rule = _rule(provenance)
+    rule = known_rule(provenance.failure_rule)
     settings = Settings(
         seed=seed,
         min_cell=min_cell,
@@ -191,14 +190,6 @@ def _answered(  # noqa: PLR0917
         noun=settings.noun,
     )
     return with_noun(found)
-
-
-def _rule(provenance: Provenance) -> FailureRule | None:
-    """Return the failure rule; None where it is a condition over columns, which says itself what it means."""
-    try:
-        return parse_rule(provenance.failure_rule)
-    except UsageError:
-        return None
 
 
 def _groups(view: View, everyone: View, settings: Settings) -> tuple[GroupRecord, ...]:

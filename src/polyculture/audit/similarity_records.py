@@ -147,7 +147,8 @@ class SuspectKey(Record, frozen=True, kw_only=True):
 class SuspectKeysRecord(Record, frozen=True, kw_only=True):
     """Items whose label may be wrong, and systemic failure with and without them.
 
-    ``count`` are all that are flagged, ``items`` the first of them. A shared wrong answer can be a shared
+    ``tested`` are all items, over which p-values are corrected, ``count`` those of them that are flagged, ``items``
+    the first of these. Systemic failure is of the headline's individuals. A shared wrong answer can be a shared
     mistake of the models as well.
     """
 

@@ -24,9 +24,13 @@ def name_of(one: SliceRecord) -> str:
     return " and ".join(one.conditions)
 
 
-def sentence(found: Sequence[SliceRecord], *, looked_at: int, measure: str, noun: str, census: bool) -> str:
-    """Say which slices stand out, and how they fare."""
+def sentence(
+    found: Sequence[SliceRecord], *, looked_at: int, measure: str, noun: str, census: bool, sample: int | None = None
+) -> str:
+    """Say which slices stand out, and how they fare; ``sample`` is the number searched where not all were."""
     where = "" if census else f" on {noun} held out"
+    if sample is not None:
+        where += f", in a sample of {sample:,},"
     looked = plural(looked_at, "slice")
     confirmed = [one for one in found if one.confirmed]
     if not confirmed:
@@ -36,7 +40,7 @@ def sentence(found: Sequence[SliceRecord], *, looked_at: int, measure: str, noun
     told = [_told(one, measure) for one in confirmed[:MOST_NAMED]]
     more = f", and {len(confirmed) - MOST_NAMED} more" if len(confirmed) > MOST_NAMED else ""
     verb = "has" if len(confirmed) == 1 else "have"
-    start = f"Of {looked} looked at, {len(confirmed)} {verb} {_more(measure)} than everyone else{where}"
+    start = f"Of {looked} looked at, {len(confirmed)} {verb} {_more(measure)} than everyone else{where.rstrip(',')}"
     return f"{start}: {listed(told)}{more}."
 
 
@@ -54,7 +58,8 @@ def _told(one: SliceRecord, measure: str) -> str:
 def method(measure: str, *, census: bool, clusters: bool, sampled: bool) -> str:
     """Say how slices were found and tested."""
     if census:
-        return f"searched on everyone by {WHAT[measure]} against everyone else; no test (census)"
+        whom = "a sample of the individuals" if sampled else "everyone"
+        return f"searched on {whom} by {WHAT[measure]} against everyone else; no test (census)"
     halves = "a random half of the clusters" if clusters else "a random half"
     text = (
         f"searched on {halves}, reported on the other; tested is {WHAT[measure]} against everyone else, two-sided, "

@@ -38,7 +38,8 @@ def suspect_keys(outcomes: Outcomes, tally: Tally, *, census: bool = False) -> S
     -------
     SuspectKeysRecord
         Items whose corrected p-value (Benjamini-Hochberg over all items) is at most .05, the smallest first;
-        10,000 at most are listed. Systemic failure is of the headline's individuals, by number.
+        10,000 at most are listed, and ``tested`` counts all items. Systemic failure is of the headline's individuals,
+        by number.
 
     Raises
     ------
@@ -83,7 +84,7 @@ def suspect_keys(outcomes: Outcomes, tally: Tally, *, census: bool = False) -> S
     )
     return SuspectKeysRecord(
         count=len(items),
-        tested=individuals,
+        tested=int(numbers.sum()),
         level=LEVEL,
         systemic_failure=with_and_without[0],
         systemic_failure_without=with_and_without[1],

@@ -14,7 +14,10 @@ _DEFAULTS = ColumnOptions()
 def compare(
     *source: Annotated[
         str,
-        Parameter(help="BEFORE and AFTER: files, globs or folders; or one table that holds all snapshots."),
+        Parameter(
+            help="BEFORE and AFTER: files, globs or folders; or one table that holds all snapshots; or files that "
+            "--tally wrote, which add up."
+        ),
     ],
     columns: Annotated[ColumnOptions, Parameter(name="*")] = _DEFAULTS,
     match: Annotated[
@@ -32,6 +35,10 @@ def compare(
     ] = None,
     html: Annotated[str | None, option(OUTPUT, "Write the report as one HTML file.")] = None,
     tables: Annotated[str | None, option(OUTPUT, "Write every table as CSV into this folder.")] = None,
+    tally: Annotated[
+        str | None,
+        option(OUTPUT, "Keep the counts in this file: compare reads it again, and adds up those of parts."),
+    ] = None,
     quiet: Annotated[bool, option(OTHER, "Print nothing but errors.")] = False,
 ) -> int:
     """Say what changed between snapshots of the same models on the same individuals, and whom it reached.
@@ -43,21 +50,23 @@ def compare(
     from polyculture.comparison import compare as ask
     from polyculture.errors import UsageError
     from polyculture.mapfile import split_list
+    from polyculture.saved import saved_snapshots
 
     sources = inputs.named(source)
-    if len(sources) > 2:
+    counts = bool(saved_snapshots(sources))
+    if len(sources) > 2 and not counts:
         raise UsageError(
             f"compare takes BEFORE and AFTER, not {len(sources)} sources.",
             hint="Quote a glob ('2020/*.csv'), or put all snapshots into one table and add --snapshot COLUMN.",
         )
     mapping = columns.mapping()
-    written = {"--html": html, "--tables": tables, "--json": None if json == "-" else json}
+    written = {"--html": html, "--tables": tables, "--tally": tally, "--json": None if json == "-" else json}
     read = [*sources, *([repeat] if repeat is not None else [])]
     outputs.check_apart({option: path for option, path in written.items() if path is not None}, read)
     with stages(quiet=quiet) as progress:
         found = ask(
-            sources[0],
-            sources[1] if len(sources) == 2 else None,
+            sources if counts else sources[0],
+            sources[1] if len(sources) == 2 and not counts else None,
             match=[pair for text in match for pair in split_list(text)],
             repeat=repeat,
             min_cell=min_cell,
@@ -69,6 +78,8 @@ def compare(
             progress=progress,
             **mapping,
         )
+        if tally is not None:
+            found.tally.save(tally)
         if html is not None:
             progress("Drawing the report")
             found.report(html)
@@ -85,7 +96,7 @@ def compare(
         from polyculture.report.compare_terminal import print_comparison
 
         print_comparison(found.record, Console())
-        named = [path for path in (html, json, tables) if path is not None]
+        named = [path for path in (html, json, tables, tally) if path is not None]
         if named:
             outputs.say(f"Written: {', '.join(named)}")
     return 0

@@ -47,6 +47,8 @@ def open_document(path: str | Path) -> Document:
         If it is missing, no JSON, or no result of polyculture that limits can be put on.
     """
     name = str(path)
+    if not name.strip():
+        raise FileError("The result to check has no name: the text is empty.", hint=_MEND)
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:

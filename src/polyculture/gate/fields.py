@@ -18,7 +18,10 @@ from polyculture.gate.shape import Shape
 __all__ = ["NoFieldError", "Number", "find"]
 
 # By what the elements of a list are told apart, so that a stored result's element is found again.
-_IDENTITIES = (("name",), ("by",), ("models",), ("judged", "failed"), ("columns",))
+_IDENTITIES = (
+    *(("name",), ("by",), ("reading", "judged", "others"), ("reading",), ("judged", "before", "after")),
+    *(("before", "after"), ("series",), ("snapshot",), ("models",), ("judged", "failed"), ("columns",)),
+)
 _LISTED = 6
 
 
@@ -137,9 +140,17 @@ def _identity(element: Any, place: int) -> Step:
     """Return the selector of one element: by what it is called, else by its place."""
     if isinstance(element, dict):
         for keys in _IDENTITIES:
-            if all(key in element for key in keys):
+            if all(_tells(element.get(key)) for key in keys):
                 return Where(tuple(one for key in keys for one in _conditions(key, element[key])))
     return Index(place)
+
+
+def _tells(value: Any) -> bool:
+    """Whether a value can stand in a selector: text, a number, or a plain list or object of such."""
+    if isinstance(value, list | dict):
+        inside = value if isinstance(value, list) else list(value.values())
+        return bool(inside) and not any(isinstance(one, list | dict) for one in inside)
+    return value is not None
 
 
 def _conditions(key: str, value: Any) -> list[Condition]:

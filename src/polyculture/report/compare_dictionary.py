@@ -16,6 +16,7 @@ _PAIRED = {
     "p_value": ("p-value that {what} did not change", "probability"),
     "p_method": ("how the test of {what} was made", _TEXT),
     "p_adjusted": ("p-value of {what} corrected for the number of models", "probability"),
+    "p_adjusted_reason": ("why the p-value of {what} is not corrected", _TEXT),
 }
 _SYSTEMIC = {
     "individuals": ("individuals of the headline", _COUNT),
@@ -84,6 +85,10 @@ COMPARE_FIELDS: dict[tuple[str, str] | str, tuple[str, str]] = {
     ("by_others", "share"): ("share of the improvements with so many others", _SHARE),
     "expected_uniform": ("the same if each failure were as likely to be undone", _SHARE),
     "expected_adjusted": ("the same if it depended on difficulty alone", _SHARE),
+    "expected_uniform_reason": ("why the share expected by the uniform baseline is undefined", _TEXT),
+    "expected_adjusted_reason": ("why the share expected by difficulty is undefined", _TEXT),
+    "uniform_reason": ("why the uniform baseline is undefined", _TEXT),
+    "trend_adjusted_reason": ("why the trend by difficulty alone is undefined", _TEXT),
     "potential_systemic": ("of the potential, those whom all other models fail", _COUNT),
     "improved_systemic": ("of the improved, those whom all other models fail", _COUNT),
     "regressed_systemic": ("of the regressed, those whom all other models fail", _COUNT),

@@ -63,5 +63,8 @@ def reproduce(name: str = "ecosystem-level", /, **options: Any) -> Reproduction:
         if option not in names:
             hint = nearest(option, names) or f"Its options are: {', '.join(names)}."
             raise UsageError(f"{name} has no option {option!r}.", hint=hint)
+    for option in ("data", "dermatology", "map", "kinds", "out"):
+        if options.get(option) == "":  # as a path it would mean the current folder
+            raise UsageError(f"{option} is empty text.", hint=f"Name a file or folder, or leave {option} out.")
     found: Reproduction = function(**options)
     return found

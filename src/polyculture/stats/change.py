@@ -17,6 +17,12 @@ from polyculture.stats.intervals import newcombe_difference
 
 __all__ = ["share_against_uniform", "slope", "trend_over_others"]
 
+NOBODY_FAILED = "the model failed nobody before"
+NONE_UNDONE = "no failure was undone"
+ALL_UNDONE = "every failure was undone, so that none is left to compare with"
+NOBODY_IN_ALL = "no individual is in all snapshots"
+NO_VARIATION = "the data show no variation, so that an interval would have no width"
+
 _STEPS = 50
 
 
@@ -41,7 +47,7 @@ def share_against_uniform(
     p_value : float or None
         Of improved against not improved.
     method : str
-        How the p-value was made.
+        How the p-value was made, or why there is none.
 
     Notes
     -----
@@ -57,12 +63,12 @@ def share_against_uniform(
     improved, failures = undone + undone_elsewhere, potential + potential_elsewhere
     kept = failures - improved
     if failures <= 0:
-        return undefined("the model failed nobody before"), None, ""
+        return undefined(NOBODY_FAILED), None, NOBODY_FAILED
     if improved <= 0:
-        return undefined("no failure was undone"), None, ""
+        return undefined(NONE_UNDONE), None, NONE_UNDONE
     value = undone / improved - potential / failures
     if kept <= 0:
-        return Estimated(value, reason="every failure was undone, so that none is left to compare with"), None, ""
+        return Estimated(value, reason=ALL_UNDONE), None, ALL_UNDONE
     left = potential - undone
     scale = 1.0 / max(design_effect, 1e-12)
     interval = newcombe_difference(undone * scale, improved * scale, left * scale, kept * scale)
@@ -167,7 +173,7 @@ def slope(both: Floats, base: Floats, weight_squared: float, *, clustered: bool)
 
     total = float(base.sum())
     if total <= 0:
-        return undefined("no individual is in all snapshots"), None, ""
+        return undefined(NOBODY_IN_ALL), None, NOBODY_IN_ALL
     size = both.shape[1]
     place = np.arange(size) - (size - 1) / 2
     contrast = place / float(place @ place)
@@ -182,9 +188,9 @@ def slope(both: Floats, base: Floats, weight_squared: float, *, clustered: bool)
         second = float(contrast @ both.sum(axis=0) @ contrast) / total
         variance = max(second - value * value, 0.0) / max(total * total / weight_squared - 1.0, 1.0)
     if clusters is not None and clusters < FEWEST_CLUSTERS:
-        return Estimated(value, reason=few_clusters(clusters)), None, ""
+        return Estimated(value, reason=few_clusters(clusters)), None, few_clusters(clusters)
     if not variance > 1e-18:
-        return Estimated(value, reason="the data show no variation, so that an interval would have no width"), None, ""
+        return Estimated(value, reason=NO_VARIATION), None, NO_VARIATION
     half = quantile(clusters=clusters) * math.sqrt(variance)
     p_value, method = wald_test(value, variance, clusters)
     words = "repeated individuals, normal" if clusters is None else f"repeated individuals, t over {clusters} clusters"
