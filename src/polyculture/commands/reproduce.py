@@ -10,7 +10,7 @@ from cyclopts import Group, Parameter
 from polyculture.commands.options import OTHER, OUTPUT, option
 
 ECOSYSTEM = Group("ecosystem-level", sort_key=1)
-SHARING = Group("german-credit, law-school, acs, shared-vision, shared-text", sort_key=2)
+SHARING = Group("the others: experiments", sort_key=2)
 
 
 def reproduce(
@@ -18,7 +18,7 @@ def reproduce(
         str,
         Parameter(
             help="Which: ecosystem-level (2307.05862); german-credit, law-school, acs, shared-vision, shared-text "
-            "(2211.13972)."
+            "(2211.13972); tabular-loop, two-pools (2403.07857)."
         ),
     ],
     /,
@@ -26,9 +26,9 @@ def reproduce(
     data: Annotated[
         str | None,
         Parameter(
-            help="ecosystem-level: folder of the HAPI layout, its years are audited and compared. law-school: its "
-            "table, or module:function of a loader. acs: folder with the PUMS person files, or folktables. "
-            "shared-vision: mnist.npz. shared-text: a table of rated texts.",
+            help="ecosystem-level: folder of the HAPI layout, its years are audited and compared. law-school, "
+            "tabular-loop, two-pools: the law school table, or module:function of a loader. acs: folder with the "
+            "PUMS person files, or folktables. shared-vision: mnist.npz. shared-text: a table of rated texts.",
             show_default=False,
         ),
     ] = None,
@@ -44,7 +44,7 @@ def reproduce(
     ] = None,
     scale: Annotated[
         Literal["quick", "laptop", "paper"] | None,
-        option(SHARING, "quick (minutes), laptop, or paper: as many trials as published (quick)."),
+        option(SHARING, "quick (a few minutes), laptop, or paper: as many trials or seeds as published (quick)."),
     ] = None,
     codes: Annotated[
         Literal["one-hot", "ordinal"] | None, option(SHARING, "german-credit: how codes become numbers (one-hot).")
@@ -60,7 +60,8 @@ def reproduce(
     ] = None,
     individuals: Annotated[int | None, option(SHARING, "acs: how many persons are drawn.")] = None,
     set: Annotated[  # noqa: A002 (the word of the shell)
-        tuple[str, ...], option(SHARING, "KEY=VALUE: override the plan, as in lab sharing. May be repeated.")
+        tuple[str, ...],
+        option(SHARING, "KEY=VALUE: override the plan, as in lab sharing and lab loop. May be repeated."),
     ] = (),
     jobs: Annotated[int | None, option(SHARING, "Processes, -1 for as many as processors (1).")] = None,
     backend: Annotated[str | None, option(SHARING, "Where joblib runs them (loky).")] = None,

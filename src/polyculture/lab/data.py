@@ -13,7 +13,7 @@ from importlib import import_module
 from inspect import signature
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from polyculture.lab.plan import Data, Plan, Task
+    from polyculture.lab.plan import Data, Task
     from polyculture.lab.pretrained import Shared
 
 __all__ = ["Prepared", "Target", "prepare", "prepare_one", "read_frame"]
@@ -33,6 +33,15 @@ __all__ = ["Prepared", "Target", "prepare", "prepare_one", "read_frame"]
 # Bundled data stands above this layer, and is found by name.
 _BUNDLED = {"german_credit": "polyculture.datasets:german_credit"}
 FEWEST_INDIVIDUALS = 10
+
+
+class Described(Protocol):
+    """A plan of any experiment: its individuals, and what is asked of them."""
+
+    @property
+    def data(self) -> Data: ...
+    @property
+    def tasks(self) -> tuple[Task, ...]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +108,7 @@ class Prepared:
         return len(self.ids)
 
 
-def prepare(plan: Plan) -> Prepared:
+def prepare(plan: Described) -> Prepared:
     """Read the data of a plan and make its arrays.
 
     Raises

@@ -14,16 +14,16 @@ import msgspec
 from polyculture.lab.levels import COMPONENTS, DISJOINT, FIXED, Method, arm_rows, rows_in_words
 from polyculture.lab.plan_checks import check
 
-__all__ = ["Arm", "Backbone", "Data", "Learner", "Plan", "Preprocessing", "Pretrain", "Share", "Step", "Task"]
+__all__ = ["Arm", "Backbone", "Data", "Learner", "Part", "Plan", "Preprocessing", "Pretrain", "Share", "Step", "Task"]
 
 Level = Literal["shared", "own"]
 
 
-class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of all parts of a plan: frozen, keyword-only, without unknown keys."""
 
 
-class Data(_Part, frozen=True, kw_only=True):
+class Data(Part, frozen=True, kw_only=True):
     """Where the individuals come from.
 
     Attributes
@@ -65,7 +65,7 @@ class Data(_Part, frozen=True, kw_only=True):
     white: float = 255.0
 
 
-class Task(_Part, frozen=True, kw_only=True):
+class Task(Part, frozen=True, kw_only=True):
     """What one decision-maker (or ``copies`` of them) has to tell.
 
     Attributes
@@ -87,14 +87,14 @@ class Task(_Part, frozen=True, kw_only=True):
     copies: int = 1
 
 
-class Step(_Part, frozen=True, kw_only=True):
+class Step(Part, frozen=True, kw_only=True):
     """An estimator by import path, with its parameters; a parameter may be such a table itself."""
 
     estimator: str
     parameters: dict[str, Any] = {}
 
 
-class Pretrain(_Part, frozen=True, kw_only=True):
+class Pretrain(Part, frozen=True, kw_only=True):
     """How a backbone is trained before decision-makers adapt it: all its weights, on other individuals.
 
     Attributes
@@ -115,7 +115,7 @@ class Pretrain(_Part, frozen=True, kw_only=True):
     seed: int = 0
 
 
-class Backbone(_Part, frozen=True, kw_only=True):
+class Backbone(Part, frozen=True, kw_only=True):
     """A model that decision-makers adapt. It is one of ``model``, ``configuration``, ``module`` and ``hub``.
 
     Attributes
@@ -157,7 +157,7 @@ class Backbone(_Part, frozen=True, kw_only=True):
         return self.name or given.rstrip("/").rpartition("/")[2].rpartition(".")[2]
 
 
-class Learner(_Part, frozen=True, kw_only=True):
+class Learner(Part, frozen=True, kw_only=True):
     """What decision-makers learn with: one estimator, the steps of a pipeline, or a way to adapt a pretrained model.
 
     Attributes
@@ -191,14 +191,14 @@ class Learner(_Part, frozen=True, kw_only=True):
         return self.name or self.adapt or self.pipeline()[-1].estimator.rpartition(".")[2]
 
 
-class Preprocessing(_Part, frozen=True, kw_only=True):
+class Preprocessing(Part, frozen=True, kw_only=True):
     """What features go through before a learner sees them, fitted on the training rows; no step at all is allowed."""
 
     name: str
     steps: tuple[Step, ...] = ()
 
 
-class Share(_Part, frozen=True, kw_only=True):
+class Share(Part, frozen=True, kw_only=True):
     """The levels of each component; the arms are all their combinations.
 
     Attributes
@@ -226,7 +226,7 @@ class Share(_Part, frozen=True, kw_only=True):
     backbone: tuple[Level, ...] = ("shared",)
 
 
-class Arm(_Part, frozen=True, kw_only=True):
+class Arm(Part, frozen=True, kw_only=True):
     """One combination of levels: what the decision-makers of a trial have in common."""
 
     name: str
@@ -246,7 +246,7 @@ class Arm(_Part, frozen=True, kw_only=True):
         return self.overlap if component == "rows" else float(getattr(self, component) == "shared")
 
 
-class Plan(_Part, frozen=True, kw_only=True):
+class Plan(Part, frozen=True, kw_only=True):
     """A whole experiment.
 
     Attributes
