@@ -14,6 +14,7 @@ from polyculture.audit.statistic import Statistic
 from polyculture.audit.words import percent
 
 FEW_MODELS = 3  # up to so many, the law of difficulty is hardly known
+WITHHELD = "cannot tell"
 
 
 def reason_of(statistic: Statistic) -> str:
@@ -22,8 +23,14 @@ def reason_of(statistic: Statistic) -> str:
 
 
 def with_verdict(found: Undoing, models: int) -> Undoing:
-    """Return the record with its verdict and its sentence; with few ``models`` the adjusted baseline is rough."""
+    """Return the record with its verdict and its sentence.
+
+    With few ``models`` the adjusted baseline is rough, and verdicts that rest on it are withheld: simulated with two
+    models and two kinds of individuals, churn alone was always called "fewer than blind".
+    """
     verdict = _verdict(found)
+    if models <= FEW_MODELS and verdict in _REST_ON_ADJUSTED:
+        verdict = WITHHELD
     return replace(found, verdict=verdict, sentence=_sentence(found, verdict, models))
 
 
@@ -47,6 +54,7 @@ def _side(difference: Statistic) -> int | None:
     return -1 if difference.high < 0 else 1 if difference.low > 0 else 0
 
 
+_REST_ON_ADJUSTED = ("fewer than blind", "between", "more than blind", "more than adjusted")
 _VERDICTS = {
     "fewer than blind": "fewer than either blind baseline",
     "fewer than uniform": "fewer than the uniform baseline, but not shown to be fewer than difficulty alone would give",
@@ -61,6 +69,7 @@ _VERDICTS = {
 def _sentence(found: Undoing, verdict: str, models: int) -> str:
     if found.share.value is None:
         return f"Whether improvements undo systemic failures is undefined: {reason_of(found.share)}."
+    words = _withheld(found, models) if verdict == WITHHELD else _VERDICTS[verdict]
     text = f"{found.improved_systemic:,} of {found.improved:,} improvements ({percent(found.share.value)}) " + (
         "undid a systemic failure" if found.reading == "before" else "reached those whom all others fail after"
     )
@@ -70,4 +79,11 @@ def _sentence(found: Undoing, verdict: str, models: int) -> str:
         text += f", {percent(found.adjusted.value)} if it depended on difficulty alone"
         if models <= FEW_MODELS:
             text += f" (rough with {models} models)"
-    return f"{text}{': ' + _VERDICTS[verdict] if _VERDICTS[verdict] else ''}."
+    return f"{text}{': ' + words if words else ''}."
+
+
+def _withheld(found: Undoing, models: int) -> str:
+    side = {-1: "fewer than the uniform baseline", 1: "more than the uniform baseline"}.get(
+        _side(found.difference_uniform) or 0, "not told apart from the uniform baseline"
+    )
+    return f"{side}; against difficulty {WITHHELD}, the adjusted baseline is rough with {models} models"
