@@ -94,13 +94,24 @@ def test_with_few_models_a_verdict_against_difficulty_is_withheld(models: int) -
     churn = changed(frame(before), frame(after), mapping).undoing[0]
     if models == 2:
         assert (churn.difference_adjusted.high or 0) < 0, "the interval leaves out the truth: nothing but churn is here"
-        assert "against difficulty cannot tell, the adjusted baseline is rough with 2 models" in churn.sentence
+        assert "of difficulty alone these data cannot tell, since that baseline is rough with 2 models" in churn.sentence
     assert churn.verdict != "fewer than blind"
     avoiding = before & (rng.random(before.shape) > np.where(before.all(axis=1)[:, None], 0.0, 0.6))
     found = changed(frame(before), frame(avoiding), mapping).undoing[0]
     assert (found.difference_adjusted.high or 0) < 0
-    assert found.verdict == ("fewer than blind" if models == 4 else "cannot tell")
-    assert ("either blind baseline" in found.sentence) == (models == 4)
+    assert found.verdict == ("cannot tell" if models == 2 else "fewer than blind")
+    assert ("either blind baseline" in found.sentence) == (models > 2)
+
+
+@pytest.mark.parametrize("models", [3, 5])
+def test_with_three_models_more_than_difficulty_is_withheld(models: int) -> None:
+    rng = np.random.default_rng(1)
+    before = answers(rng, 20_000)[:, :models]
+    after = before & (rng.random(before.shape) > 0.3)
+    mapping = Mapping(id="id", outcomes="failed", models=NAMES[:models])
+    found = changed(frame(before), frame(after), mapping).undoing[0]
+    assert (found.difference_adjusted.low or 0) > 0
+    assert found.verdict == ("cannot tell" if models == 3 else "more than adjusted")
 
 
 def by_hand(before: np.ndarray, after: np.ndarray, model: int, others: int, read: np.ndarray) -> tuple[int, ...]:
