@@ -9,7 +9,7 @@ import pytest
 
 import polyculture as pc
 
-HEAVY = ("polars", "numpy", "scipy", "narwhals", "altair", "jinja2", "duckdb", "pandas")
+HEAVY = ("polars", "numpy", "scipy", "narwhals", "altair", "jinja2", "duckdb", "pandas", "torch", "transformers")
 
 
 def imported_after(code: str) -> set[str]:

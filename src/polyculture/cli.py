@@ -36,7 +36,10 @@ _COMMANDS = {  # name -> what follows it, what it does
         "Hold a result against limits; exit status 1 where one is broken.",
     ),
     "reproduce": ("NAME [OPTIONS]", "Do a published analysis again, claim by claim."),
-    "lab": ("sharing PLAN --out DIR | init [FILE]", "Experiments that train decision-makers which share components."),
+    "lab": (
+        "sharing | loop PLAN --out DIR | init [FILE]",
+        "Experiments that train models: components, feedback loops.",
+    ),
     "datasets": ("[--json]", "List the outcomes that come with polyculture."),
     "schema": ("NAME", "Print the JSON Schema of a result."),
 }
@@ -44,7 +47,8 @@ _COMMANDS = {  # name -> what follows it, what it does
 _GROUPS = {  # name -> its commands, each with what follows it and what it does
     "lab": {
         "sharing": ("PLAN --out DIR [OPTIONS]", "Run a component-sharing experiment."),
-        "init": ("[FILE]", "Write a commented plan to start from."),
+        "loop": ("PLAN --out DIR [OPTIONS]", "Run generations of models that train on each other's outputs."),
+        "init": ("[FILE] [--of sharing|loop]", "Write a commented plan to start from."),
     }
 }
 

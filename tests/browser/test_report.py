@@ -9,17 +9,18 @@ import numpy as np
 import polars as pl
 import pytest
 import sample_lab
+import sample_loop
 import sample_records as samples
 
 import polyculture as pc
 from browse import Open, unfold, violations
 from polyculture.audit.records import AuditRecord
-from polyculture.report import lab_sharing
+from polyculture.report import lab_loop, lab_sharing
 from polyculture.report.html import html, repr_html
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-MORE = ("kinds", "reproduction", "sharing")
+MORE = ("kinds", "reproduction", "sharing", "loop")
 
 
 def with_kinds() -> AuditRecord:
@@ -43,7 +44,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     found["reproduction"] = folder / "reproduction.html"
     pc.reproduce().report(found["reproduction"])
     found["sharing"] = folder / "sharing.html"
-    found["sharing"].write_text(lab_sharing.html(sample_lab.record("<b>trees</b>")), encoding="utf-8")
+    found["sharing"].write_text(lab_sharing.html(sample_lab.adapting("<b>model</b>")), encoding="utf-8")
+    found["loop"] = folder / "loop.html"
+    found["loop"].write_text(lab_loop.html(sample_loop.record("<b>tones</b>")), encoding="utf-8")
     leaking = '<!doctype html><img alt="" src="http://127.0.0.1:9/x.png">'
     found["leaking"] = folder / "leaking.html"
     found["leaking"].write_text(leaking, encoding="utf-8")

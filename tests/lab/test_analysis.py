@@ -100,6 +100,14 @@ def test_a_factorial_experiment_names_the_component_that_matters(run: Callable[.
     assert first.log_ratio.value == pytest.approx(by_hand)
 
 
+def test_an_experiment_in_which_rows_do_not_vary_has_its_sentence(run: Callable[..., Sharing]) -> None:
+    found = run(share={"rows": ["fixed"], "seed": ["shared", "own"]}, blocks=[4])
+    assert found.record.arms == ("seed shared", "seed own")
+    assert "share a random state" in found.headline
+    assert "% (shared)" in found.headline
+    assert "seed: shared against own" in found._page()
+
+
 def test_which_component_goes_with_most_is_said_only_where_the_interval_tells() -> None:
     def component(name: str, log_ratio: Statistic, behind: float) -> ComponentRecord:
         ratio = Statistic(value=1.2, low=0.9, high=1.5)

@@ -62,7 +62,7 @@ def test_copies_are_decision_makers_of_their_own(plan: Callable[..., Plan]) -> N
         ({"task": [{"name": "a", "label": "good"}]}, "only one decision-maker", "copies = 2"),
         ({"task": [{"name": "a", "label": "good", "copies": 0}]}, "copies = 0", "1 or more"),
         ({"learner": []}, "names no learners", "Add"),
-        ({"learner": [{"name": "x"}]}, "needs an estimator or steps", "sklearn.svm.SVC"),
+        ({"learner": [{"name": "x"}]}, "needs one of estimator, steps and adapt", "sklearn.svm.SVC"),
         ({"test_share": 1.0}, "test_share = 1", "between 0 and 1"),
         ({"model_seeds": 0}, "model_seeds = 0", "1 or more"),
         ({"split": "random"}, "split", "Mend"),

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from polyculture.audit.statistic import Statistic, undefined
-from polyculture.lab.plan import Data, Learner, Plan, Task
-from polyculture.lab.records import ArmRecord, EffectRecord, FaultRecord, GroupsRecord, SharingRecord
+from polyculture.lab.plan import Backbone, Data, Learner, Plan, Task
+from polyculture.lab.records import ArmRecord, EffectRecord, FaultRecord, GroupsRecord, LearnerRecord, SharingRecord
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m"
 
@@ -49,6 +49,32 @@ def effect(ratio: Statistic, learner: str | None = None, blocks: int | None = No
         excess=stat(0.01),
         group_log_ratio=stat(0.05),
     )
+
+
+def adapting(name: str = "small", **changed: Any) -> SharingRecord:
+    """Return a record with a pretrained model, adapted in two ways, of which the intervals are very long."""
+    made = record(**changed)
+    plan = msgspec.structs.replace(
+        made.plan,
+        data=Data(source="texts.csv", text=name, groups=("sex",)),
+        learners=(Learner(adapt="probe"), Learner(adapt="lora", parameters={"rank": 4})),
+        backbones=(Backbone(name=name, model=f"folder/{name}"),),
+    )
+    ratios = (Statistic(value=1.4, low=0.02, high=85.0, method="t"), undefined("nobody was failed by all"))
+    learners = tuple(
+        LearnerRecord(
+            learner="probe",
+            against="lora",
+            arm=arm,
+            trials=2,
+            log_ratio=stat(0.3),
+            ratio=ratio,
+            accuracy=stat(0.05),
+            group_ratio=stat(1.1),
+        )
+        for arm, ratio in zip(made.arms, ratios, strict=True)
+    )
+    return msgspec.structs.replace(made, plan=plan, learners=learners)
 
 
 def record(name: str = "trees", **changed: Any) -> SharingRecord:

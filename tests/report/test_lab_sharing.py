@@ -7,11 +7,12 @@ import math
 import msgspec
 import pytest
 from rich.console import Console
-from sample_lab import HOSTILE, arm, effect, record, stat
+from sample_lab import HOSTILE, adapting, arm, effect, record, stat
 
 from polyculture.audit.statistic import undefined
 from polyculture.lab.plan import Share
 from polyculture.lab.records import ComponentRecord, InteractionRecord
+from polyculture.report.lab_backbones import learners_chart
 from polyculture.report.lab_charts import effects_chart, size_chart
 from polyculture.report.lab_sharing import html, print_sharing, repr_html
 
@@ -44,6 +45,28 @@ def test_the_effects_are_drawn_with_their_intervals_and_undefined_ones_left_out(
     ]
     assert all(row["expected"] == 0.0 for row in chart.rows)
     assert effects_chart([effect(undefined("none"))]) is None
+
+
+def test_ways_to_adapt_have_their_section() -> None:
+    page = html(adapting(HOSTILE))
+    assert "<script>" not in page
+    for text in ("One way to adapt against another", "probe / lora", "0.02 to 85", "nobody was failed by all"):
+        assert text in page
+    assert "matrices of low rank trained beside its weights, and the classifier (rank = 4)" in page
+    assert "One way to adapt" not in html(record())
+    chart = learners_chart(adapting().learners)
+    assert chart is not None
+    assert [(row["label"], row["low"], row["high"]) for row in chart.rows] == [
+        ("probe / lora", pytest.approx(math.log2(0.02)), pytest.approx(math.log2(85.0)))
+    ]
+    assert chart.rows[0]["interval"] == "0.02 to 85.00"
+
+
+def test_the_screen_shows_ways_to_adapt(capsys: pytest.CaptureFixture[str]) -> None:
+    print_sharing(adapting(), Console(width=100))
+    said = capsys.readouterr().out
+    assert "H of one way to adapt / H of another" in said
+    assert "+5.0 points" in said
 
 
 def test_curves_are_over_training_rows_within_the_axis() -> None:

@@ -24,7 +24,7 @@ SCHEMA = "polyculture/reproduction/1"
 
 Verdict = Literal["agrees", "disagrees", "cannot tell", "not tested"]
 VERDICTS: tuple[Verdict, ...] = ("agrees", "disagrees", "cannot tell", "not tested")
-Unit = Literal["share", "points", "ratio", "count"]
+Unit = Literal["share", "points", "ratio", "count", "number"]
 Judged = Literal["same data", "interval", "direction", "absence"]
 
 

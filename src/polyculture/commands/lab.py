@@ -1,9 +1,9 @@
-"""`polyculture lab`: experiments that train decision-makers; `sharing` runs a plan, `init` writes one to start from."""
+"""`polyculture lab`: experiments that train models; `sharing` and `loop` run a plan, `init` writes one."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
@@ -54,23 +54,74 @@ def sharing(
     return 0
 
 
+def loop(
+    plan: Annotated[
+        str, Parameter(help="TOML file of the plan; `polyculture lab init --of loop` writes one to start from.")
+    ],
+    /,
+    *,
+    out: Annotated[str, option(OUTPUT, "Folder of the results; the same command goes on there where it stopped.")],
+    set: Annotated[  # noqa: A002 (the word of the shell)
+        tuple[str, ...],
+        option(RUN, "KEY=VALUE: override the plan (generations=5, classifier=sklearn.svm.SVC). May be repeated."),
+    ] = (),
+    jobs: Annotated[int, option(RUN, "Processes, -1 for as many as processors (1); the bytes are the same.")] = 1,
+    backend: Annotated[str, option(RUN, "Where joblib runs them: loky, dask or ray (loky).")] = "loky",
+    export: Annotated[
+        str | None, option(OUTPUT, "Write every decision, a row each, as .csv, .jsonl or .parquet.")
+    ] = None,
+    quiet: Annotated[bool, option(OTHER, "Print nothing but errors.")] = False,
+) -> int:
+    """Run a feedback loop: generations of models that train on each other's outputs, and what is done about it."""
+    from polyculture.commands import outputs
+    from polyculture.commands.progress import stages
+    from polyculture.lab.components import modules_of
+    from polyculture.listing import check_ending
+    from polyculture.loops import loop as run
+
+    outputs.check_apart({"--out": out}, [plan])
+    if export is not None:
+        outputs.check_apart({"--export": export}, [plan])
+        check_ending(export)
+    with modules_of(Path.cwd()), stages(quiet=quiet) as progress:
+        found = run(plan, out=out, set=set, jobs=jobs, backend=backend, progress=progress)
+        if export is not None:
+            progress("Writing the decisions")
+            found.export(export)
+    if not quiet:
+        from rich.console import Console
+
+        from polyculture.report.lab_loop import print_loop
+
+        print_loop(found.record, Console())
+        outputs.say(f"Written: {', '.join(str(path) for path in (out, export) if path is not None)}")
+    return 0
+
+
 def init(
     file: Annotated[
         str, Parameter(help="Where to write it (plan.toml); - is standard output.", allow_leading_hyphen=True)
     ] = "plan.toml",
     /,
+    *,
+    of: Annotated[
+        Literal["sharing", "loop"],
+        option(OTHER, "What is to be run: sharing (decision-makers share components) or loop."),
+    ] = "sharing",
 ) -> int:
     """Write a commented plan to start from."""
     from polyculture.commands import outputs
     from polyculture.errors import OutputError
     from polyculture.files import atomic_write
+    from polyculture.lab.loops.starter import LOOP_STARTER
     from polyculture.lab.planfile import STARTER
 
+    text = LOOP_STARTER if of == "loop" else STARTER
     if file == "-":
-        outputs.write_standard_output(STARTER)
+        outputs.write_standard_output(text)
         return 0
     if Path(file).exists():
         raise OutputError(f"{file!r} is there already.", hint="Give another name, or remove it first.")
-    atomic_write(file, STARTER.encode())
-    outputs.say(f"Written: {file}. Run it with: polyculture lab sharing {file} --out results")
+    atomic_write(file, text.encode())
+    outputs.say(f"Written: {file}. Run it with: polyculture lab {of} {file} --out results")
     return 0

@@ -10,21 +10,25 @@ from cyclopts import Group, Parameter
 from polyculture.commands.options import OTHER, OUTPUT, option
 
 ECOSYSTEM = Group("ecosystem-level", sort_key=1)
-SHARING = Group("german-credit, law-school, acs", sort_key=2)
+SHARING = Group("the others: experiments", sort_key=2)
 
 
 def reproduce(
     name: Annotated[
         str,
-        Parameter(help="Which: ecosystem-level (2307.05862); german-credit, law-school, acs (2211.13972)."),
+        Parameter(
+            help="Which: ecosystem-level (2307.05862); german-credit, law-school, acs, shared-vision, shared-text "
+            "(2211.13972); tabular-loop, two-pools (2403.07857)."
+        ),
     ],
     /,
     *,
     data: Annotated[
         str | None,
         Parameter(
-            help="ecosystem-level: folder of the HAPI layout, its years are audited and compared. law-school: its "
-            "table, or module:function of a loader. acs: folder with the PUMS person files, or folktables.",
+            help="ecosystem-level: folder of the HAPI layout, its years are audited and compared. law-school, "
+            "tabular-loop, two-pools: the law school table, or module:function of a loader. acs: folder with the "
+            "PUMS person files, or folktables. shared-vision: mnist.npz. shared-text: a table of rated texts.",
             show_default=False,
         ),
     ] = None,
@@ -40,7 +44,7 @@ def reproduce(
     ] = None,
     scale: Annotated[
         Literal["quick", "laptop", "paper"] | None,
-        option(SHARING, "quick (under 3 minutes), laptop, or paper: as many trials as published (quick)."),
+        option(SHARING, "quick (a few minutes), laptop, or paper: as many trials or seeds as published (quick)."),
     ] = None,
     codes: Annotated[
         Literal["one-hot", "ordinal"] | None, option(SHARING, "german-credit: how codes become numbers (one-hot).")
@@ -50,9 +54,14 @@ def reproduce(
         option(SHARING, "german-credit: test individuals are drawn for each trial, partition seed, or once (trial)."),
     ] = None,
     gpa: Annotated[str | None, option(SHARING, "law-school: column of the grades (UGPA).")] = None,
+    backbones: Annotated[
+        Literal["minilm", "small"] | None,
+        option(SHARING, "shared-text: all-MiniLM-L6-v2, or three small models trained here (minilm)."),
+    ] = None,
     individuals: Annotated[int | None, option(SHARING, "acs: how many persons are drawn.")] = None,
     set: Annotated[  # noqa: A002 (the word of the shell)
-        tuple[str, ...], option(SHARING, "KEY=VALUE: override the plan, as in lab sharing. May be repeated.")
+        tuple[str, ...],
+        option(SHARING, "KEY=VALUE: override the plan, as in lab sharing and lab loop. May be repeated."),
     ] = (),
     jobs: Annotated[int | None, option(SHARING, "Processes, -1 for as many as processors (1).")] = None,
     backend: Annotated[str | None, option(SHARING, "Where joblib runs them (loky).")] = None,
@@ -89,6 +98,7 @@ def reproduce(
         "codes": codes,
         "split": split,
         "gpa": gpa,
+        "backbones": backbones,
         "individuals": individuals,
         "set": set or None,
         "jobs": jobs,

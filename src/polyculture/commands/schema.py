@@ -11,7 +11,10 @@ from polyculture.errors import UsageError, nearest
 
 
 def schema(
-    name: Annotated[str, Parameter(help="Which result: audit, compare, portfolio, check or reproduction.")], /
+    name: Annotated[
+        str, Parameter(help="Which result: audit, compare, portfolio, check, reproduction, lab-sharing or lab-loop.")
+    ],
+    /,
 ) -> int:
     """Print the JSON Schema of a result."""
     from polyculture.commands.outputs import write_standard_output

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,6 +21,7 @@ from polyculture.lab.records import (
     FaultRecord,
     GroupsRecord,
     InteractionRecord,
+    LearnerRecord,
     SharingRecord,
 )
 from polyculture.lab.sentences import components_sentence, headline, notes
@@ -72,6 +73,7 @@ def _analysed(store: Store) -> SharingRecord:
     )
     effects = tuple(effect for where in _places(plan) for effect in _effects(plan, found, where, train))
     components = _components(plan, found)
+    between = tuple(_between_learners(plan, found))
     faults = _faults(store, found)
     return SharingRecord(
         plan=plan,
@@ -86,6 +88,7 @@ def _analysed(store: Store) -> SharingRecord:
         versions=store.manifest.versions,
         results=results,
         effects=effects,
+        learners=between,
         components=components,
         components_sentence=components_sentence(components),
         interactions=_interactions(plan, found),
@@ -187,13 +190,18 @@ def _contrast(arms: Sequence[Arm], component: str, level: float, against: float)
 
 def _effects(plan: Plan, found: Measured, where: _Where, train: int) -> Iterator[EffectRecord]:
     arms = plan.arms()
-    failures, expected = (found.at(v, where.learner, where.blocks) for v in (found.systemic_failure, found.expected))
-    uniform, group_expected = (
-        found.at(v, where.learner, where.blocks)
-        for v in (found.group_products[GROUP_MEASURES.index("uniform")], found.group_expected)
-    )
-    known = _slice(found.systemic_failure, where)[:, :, 0]
     for component in plan.varied():
+        learners = _sharers(plan, component) if where.learner is None else (where.learner,)
+        failures, expected, uniform, group_expected = (
+            found.at(values, learners, where.blocks)
+            for values in (
+                found.systemic_failure,
+                found.expected,
+                found.group_products[GROUP_MEASURES.index("uniform")],
+                found.group_expected,
+            )
+        )
+        known = _slice(found.systemic_failure[list(learners)], _Where(None, where.blocks))[:, :, 0]
         levels = sorted({arm.shares(component) for arm in arms}, reverse=True)
         words = {arm.shares(component): arm.level(component) for arm in arms}
         for level in levels[:-1]:
@@ -213,6 +221,14 @@ def _effects(plan: Plan, found: Measured, where: _Where, train: int) -> Iterator
             )
 
 
+def _sharers(plan: Plan, component: str) -> tuple[int, ...]:
+    """Return the learners that the effect of a component is taken over: of a pretrained model those that have one."""
+    everyone = range(len(plan.learners))
+    if component != "backbone":
+        return tuple(everyone)
+    return tuple(one for one in everyone if plan.learners[one].adapt not in {None, "scratch"}) or tuple(everyone)
+
+
 def _on_groups(
     plan: Plan, individuals: tuple[Floats, Floats], groups: tuple[Floats, Floats], weights: Floats
 ) -> dict[str, Statistic]:
@@ -226,12 +242,41 @@ def _on_groups(
     }
 
 
+def _between_learners(plan: Plan, found: Measured) -> Iterator[LearnerRecord]:
+    """Return each way to adapt a pretrained model against each after it in the plan, by arm, all sizes together."""
+    adapting = [number for number, learner in enumerate(plan.learners) if learner.adapt is not None]
+    uniform = found.group_products[GROUP_MEASURES.index("uniform")]
+    for (first, second), (arm, name) in product(combinations(adapting, 2), enumerate(one.name for one in plan.arms())):
+
+        def take(values: Floats, pair: tuple[int, int] = (first, second), arm: int = arm) -> Floats:
+            return np.stack([found.at(values, learner, None)[arm] for learner in pair])
+
+        log_ratio = log_ratio_contrast(take(found.systemic_failure), take(found.expected), (1.0, -1.0))
+        accuracy = take(found.accuracy)
+        groups = None
+        if plan.data.groups:
+            products = log_ratio_contrast(take(uniform), take(found.group_expected), (1.0, -1.0))
+            groups = statistic(products, exponential=True)
+        yield LearnerRecord(
+            learner=plan.learners[first].shown(),
+            against=plan.learners[second].shown(),
+            arm=name,
+            trials=int(np.isfinite(accuracy).all(axis=0).sum()),
+            log_ratio=statistic(log_ratio),
+            ratio=statistic(log_ratio, exponential=True),
+            group_ratio=groups,
+            accuracy=statistic(mean_over_trials(accuracy[0] - accuracy[1])),
+        )
+
+
 def _components(plan: Plan, found: Measured) -> tuple[ComponentRecord, ...]:
     """Return the components of a factorial experiment by the size of their effect: most shared against least."""
     varied, arms = plan.varied(), plan.arms()
     if len(varied) < 2:
         return ()
-    failures, expected = found.at(found.systemic_failure, None, None), found.at(found.expected, None, None)
+    # All components over the same learners, so that they can be compared.
+    learners = _sharers(plan, "backbone" if "backbone" in varied else varied[0])
+    failures, expected = (found.at(values, learners, None) for values in (found.systemic_failure, found.expected))
     weights = {component: _contrast(arms, component, *_ends(arms, component)) for component in varied}
     effects = {name: log_ratio_contrast(failures, expected, weight) for name, weight in weights.items()}
     order = sorted(varied, key=lambda name: -math.inf if effects[name].value is None else -effects[name].value)  # type: ignore[operator]

@@ -15,7 +15,7 @@ from polyculture.lab.trial import UNKNOWN, Fault, Outcome, setting_of
 if TYPE_CHECKING:
     import polars as pl
 
-    from polyculture.lab.data import Prepared
+    from polyculture.lab.data import Described, Prepared
     from polyculture.lab.plan import Plan
     from polyculture.lab.store import Manifest
 
@@ -105,7 +105,7 @@ def parquet(path: Path) -> pl.DataFrame:
         ) from None
 
 
-def individuals_bytes(data: Prepared, plan: Plan) -> bytes:
+def individuals_bytes(data: Prepared, plan: Described) -> bytes:
     """Return the parquet file of who there is: ids and group values, in the order of the data."""
     import polars as pl
 

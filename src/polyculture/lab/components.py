@@ -148,6 +148,8 @@ def check_learners(plan: Plan) -> None:
                     hint="Name a transformer, such as sklearn.preprocessing.StandardScaler.",
                 )
     for learner in plan.learners:
+        if learner.adapt is not None:
+            continue
         last = learner.pipeline()[-1]
         build(learner.pipeline()[:-1], 0) if len(learner.pipeline()) > 1 else None
         if not hasattr(_estimator(last.estimator, last.parameters, 0), "predict"):

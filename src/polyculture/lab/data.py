@@ -5,13 +5,15 @@ Nothing is trained here. Codes become numbers by the levels of the whole data, s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib import import_module
+from inspect import signature
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -23,13 +25,23 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from polyculture.lab.plan import Data, Plan, Task
+    from polyculture.lab.plan import Data, Task
+    from polyculture.lab.pretrained import Shared
 
-__all__ = ["Prepared", "Target", "prepare", "read_frame"]
+__all__ = ["Prepared", "Target", "prepare", "prepare_one", "read_frame"]
 
 # Bundled data stands above this layer, and is found by name.
 _BUNDLED = {"german_credit": "polyculture.datasets:german_credit"}
 FEWEST_INDIVIDUALS = 10
+
+
+class Described(Protocol):
+    """A plan of any experiment: its individuals, and what is asked of them."""
+
+    @property
+    def data(self) -> Data: ...
+    @property
+    def tasks(self) -> tuple[Task, ...]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +84,11 @@ class Prepared:
     cells : tuple of tuple of str
         The group values of each cell; empty without groups.
     hashes : dict
-        SHA-256 of each file, or of the frame, by name.
+        SHA-256 of each file, or of the frame, by name; and of each backbone.
+    texts : tuple of str
+        Of each individual, where the plan names a column of texts.
+    backbones : tuple of Shared
+        The pretrained models of the plan.
     """
 
     features: NDArray[np.float64]
@@ -83,6 +99,8 @@ class Prepared:
     cell: NDArray[np.int64]
     cells: tuple[tuple[str, ...], ...]
     hashes: dict[str, str]
+    texts: tuple[str, ...] = ()
+    backbones: tuple[Shared, ...] = ()
 
     @property
     def individuals(self) -> int:
@@ -90,7 +108,7 @@ class Prepared:
         return len(self.ids)
 
 
-def prepare(plan: Plan) -> Prepared:
+def prepare(plan: Described) -> Prepared:
     """Read the data of a plan and make its arrays.
 
     Raises
@@ -100,21 +118,43 @@ def prepare(plan: Plan) -> Prepared:
     UsageError
         If the source is of no known form.
     """
-    frame, hashes = read_frame(plan.data)
+    return _prepared(plan.data, plan.tasks)
+
+
+def prepare_one(data: Data, label: str | None) -> Prepared:
+    """Read data of which one label is told, or none, for pretraining.
+
+    Raises
+    ------
+    InputError, UsageError
+        As `prepare`.
+    """
+    from polyculture.lab.plan import Task
+
+    return _prepared(data, () if label is None else (Task(name="pretraining", label=label),))
+
+
+def _prepared(data: Data, tasks: Sequence[Task]) -> Prepared:
+    frame, hashes = read_frame(data)
     if frame.height < FEWEST_INDIVIDUALS:
         raise InputError(
-            f"{plan.data.source} holds {frame.height} individuals.", hint=f"Give at least {FEWEST_INDIVIDUALS}."
+            f"{data.source} holds {frame.height} individuals.", hint=f"Give at least {FEWEST_INDIVIDUALS}."
         )
-    labels = [_group(task.label, frame, f"The label of task {task.name!r}") for task in plan.tasks]
+    labels = [_group(task.label, frame, f"The label of task {task.name!r}") for task in tasks]
     own_labels = {label.column for label in labels if label.expression is None and not label.bins}
     seen = [
-        _columns(plan.data, task, frame, own_labels | set(label.sources()))
-        for task, label in zip(plan.tasks, labels, strict=True)
+        _columns(data, task, frame, own_labels | set(label.sources()))
+        for task, label in zip(tasks, labels, strict=True)
     ]
     columns = tuple(name for name in frame.columns if any(name in own for own in seen))
-    features, origin = _encoded(frame, columns, plan.data.codes)
+    features, origin = _encoded(frame, columns, data.codes)
+    if data.image is not None and len(columns) != math.prod(data.image):
+        raise UsageError(
+            f"image = {list(data.image)} has {math.prod(data.image)} pixels, and there are {len(columns)} features.",
+            hint="Name channels, height and width; leave columns out that are no pixels.",
+        )
     targets = []
-    for task, label, own in zip(plan.tasks, labels, seen, strict=True):
+    for task, label, own in zip(tasks, labels, seen, strict=True):
         codes, classes = _codes(label, frame)
         if len(classes) < 2:
             raise ColumnError(
@@ -124,8 +164,29 @@ def prepare(plan: Plan) -> Prepared:
             )
         sees = np.array([columns[index] in own for index in origin], dtype=bool)
         targets.append(Target(codes, classes, sees))
-    cell, cells = _cells(plan.data, frame)
-    return Prepared(features, origin, columns, tuple(targets), _ids(plan.data, frame), cell, cells, hashes)
+    cell, cells = _cells(data, frame)
+    ids, texts = _ids(data, frame), _texts(data, frame)
+    return Prepared(features, origin, columns, tuple(targets), ids, cell, cells, hashes, texts)
+
+
+def _texts(data: Data, frame: pl.DataFrame) -> tuple[str, ...]:
+    if data.text is None:
+        return ()
+    import polars as pl
+
+    if data.text not in frame.columns:
+        raise ColumnError(
+            f"There is no column {data.text!r} of texts in {data.source}.",
+            hint=nearest(data.text, frame.columns) or f"The columns are: {first_few(frame.columns, limit=20)}.",
+        )
+    column = frame.get_column(data.text)
+    if column.dtype != pl.String:
+        raise ColumnError(f"The column {data.text!r} holds {column.dtype} values.", hint="Name a column of texts.")
+    if column.null_count():
+        raise ValueInDataError(
+            f"The column {data.text!r} has {column.null_count()} empty cells.", hint="Give every individual a text."
+        )
+    return tuple(column.to_list())
 
 
 def read_frame(data: Data) -> tuple[pl.DataFrame, dict[str, str]]:
@@ -143,7 +204,7 @@ def read_frame(data: Data) -> tuple[pl.DataFrame, dict[str, str]]:
         return _hashed(getattr(import_module(module), name)(), data.source)
     module, colon, name = data.source.partition(":")
     if colon and all(part.isidentifier() for part in module.split(".")) and name.isidentifier():
-        return _hashed(_polars(import_path(data.source, "loader")(), data.source), data.source)
+        return _hashed(_polars(_loaded(data), data.source), data.source)
     from polyculture.readers import open_sources
 
     if not Path(data.source).exists() and (hint := nearest(data.source, _BUNDLED)):
@@ -153,6 +214,16 @@ def read_frame(data: Data) -> tuple[pl.DataFrame, dict[str, str]]:
     if not isinstance(frame, pl.DataFrame):
         raise TypeError(f"readers gave a {type(frame).__name__}")
     return frame, {Path(one.name).name: one.sha256 or "" for one in table.inputs}
+
+
+def _loaded(data: Data) -> Any:
+    loader = import_path(data.source, "loader")
+    known = list(signature(loader).parameters)
+    for name in data.parameters:
+        if name not in known:
+            hint = nearest(name, known) or f"Its parameters are: {', '.join(known) or 'none'}."
+            raise UsageError(f"The loader {data.source!r} has no parameter {name!r}.", hint=hint)
+    return loader(**data.parameters)
 
 
 def _polars(frame: Any, source: str) -> pl.DataFrame:
@@ -218,8 +289,9 @@ def _columns(data: Data, task: Task, frame: pl.DataFrame, labels: set[str]) -> s
             raise UsageError(
                 f"The feature {name!r} is a label, which task {task.name!r} may not see.", hint="Drop it there."
             )
-    found = set(chosen or frame.columns) - labels - set(data.leave_out) - set(task.leave_out) - {data.id or ""}
-    if not found:
+    found = set(chosen or frame.columns) - labels - set(data.leave_out) - set(task.leave_out)
+    found -= {data.id or "", data.text or ""}
+    if not found and data.text is None:
         raise UsageError(f"Task {task.name!r} has no feature left.", hint="Leave fewer columns out.")
     return found
 
@@ -248,7 +320,8 @@ def _encoded(frame: pl.DataFrame, columns: Sequence[str], codes: str) -> tuple[N
         else:
             found.extend((numbers == level).astype(np.float64) for level in range(len(levels)))
             origin.extend([index] * len(levels))
-    return np.ascontiguousarray(np.column_stack(found)), np.array(origin, dtype=np.int64)
+    table = np.column_stack(found) if found else np.empty((frame.height, 0))
+    return np.ascontiguousarray(table), np.array(origin, dtype=np.int64)
 
 
 def _ids(data: Data, frame: pl.DataFrame) -> NDArray[np.str_]:

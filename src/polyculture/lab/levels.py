@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["COMPONENTS", "DISJOINT", "FIXED", "arm_rows", "rows_in_words"]
+from typing import Literal
 
-COMPONENTS = ("rows", "features", "preprocessing", "learner", "seed")
+__all__ = ["COMPONENTS", "DISJOINT", "FIXED", "Method", "arm_rows", "rows_in_words"]
+
+COMPONENTS = ("rows", "features", "preprocessing", "learner", "seed", "backbone")
 """What decision-makers can share, in the order in which an arm names them."""
+
+Method = Literal["scratch", "probe", "finetune", "bitfit", "lora"]
+"""How a pretrained model is adapted."""
 
 FIXED, DISJOINT = "fixed", "disjoint"
 

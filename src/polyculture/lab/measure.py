@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from polyculture.lab.store import Store
     from polyculture.lab.trial import Outcome
 
-__all__ = ["GROUP_MEASURES", "Measured", "measure"]
+__all__ = ["GROUP_MEASURES", "Measured", "event", "group_event", "measure"]
 
 Floats = NDArray[np.float64]
 GROUP_MEASURES = ("average", "uniform", "worst")
@@ -52,12 +53,12 @@ class Measured:
     faults: Counter[tuple[int, int, int, int, str]]
     said: dict[tuple[int, int, int, int, str], str]
 
-    def at(self, values: Floats, learner: int | None, blocks: int | None) -> Floats:
+    def at(self, values: Floats, learner: int | Sequence[int] | None, blocks: int | None) -> Floats:
         """Return the means of some figures by arm and seeds, (A, R, C), over the settings that are meant.
 
         A setting without outcomes at a pair of seeds is left out of that mean.
         """
-        chosen = values[slice(None) if learner is None else [learner]]
+        chosen = values[slice(None) if learner is None else np.atleast_1d(learner)]
         chosen = chosen[:, slice(None) if blocks is None else [blocks]]
         known = np.isfinite(chosen)
         number = known.sum(axis=(0, 1))
@@ -108,16 +109,16 @@ def _measure(found: Measured, plan: Plan, outcome: Outcome, cell: NDArray[np.int
         return
     for arm, (seen, failed) in enumerate(zip(judged, outcome.failed == 1, strict=True)):
         at = (setting.learner, setting.blocks, arm, setting.model_seed, setting.partition_seed)
-        found.systemic_failure[at], found.expected[at] = _event(seen.T, failed.T)
+        found.systemic_failure[at], found.expected[at] = event(seen.T, failed.T)
         found.accuracy[at] = 1.0 - float((failed.sum(axis=1) / seen.sum(axis=1)).mean())
         if cells:
             own = cell[outcome.rows]
             known = own >= 0
-            values = _groups(seen.T[known], failed.T[known], own[known], cells)
+            values = group_event(seen.T[known], failed.T[known], own[known], cells)
             found.group_expected[at], found.group_products[(slice(None), *at)] = values[0], values[1:]
 
 
-def _event(judged: NDArray[np.bool_], failed: NDArray[np.bool_]) -> tuple[float, float]:
+def event(judged: NDArray[np.bool_], failed: NDArray[np.bool_]) -> tuple[float, float]:
     """Return systemic failure and what is expected, as an audit does."""
     from polyculture.stats.homogeneity import moments
 
@@ -126,13 +127,15 @@ def _event(judged: NDArray[np.bool_], failed: NDArray[np.bool_]) -> tuple[float,
     return one.observed, math.exp(one.log_expected)
 
 
-def _groups(judged: NDArray[np.bool_], failed: NDArray[np.bool_], cell: NDArray[np.int64], cells: int) -> list[float]:
+def group_event(
+    judged: NDArray[np.bool_], failed: NDArray[np.bool_], cell: NDArray[np.int64], cells: int
+) -> list[float]:
     """Return what is expected, and the numerators of the group measures; 0 where a decision-maker failed nobody."""
     from polyculture.stats.group_homogenization import group_homogenization
 
     if not len(cell) or not judged.any(axis=0).all():
         return [math.nan] * 4
-    _, expected = _event(judged, failed)
+    _, expected = event(judged, failed)
     if expected <= 0.0:
         return [0.0] * 4
     count = np.ones(len(cell), dtype=np.int64)

@@ -11,19 +11,19 @@ from typing import Any, Literal
 
 import msgspec
 
-from polyculture.lab.levels import COMPONENTS, DISJOINT, FIXED, arm_rows, rows_in_words
+from polyculture.lab.levels import COMPONENTS, DISJOINT, FIXED, Method, arm_rows, rows_in_words
 from polyculture.lab.plan_checks import check
 
-__all__ = ["Arm", "Data", "Learner", "Plan", "Preprocessing", "Share", "Step", "Task"]
+__all__ = ["Arm", "Backbone", "Data", "Learner", "Part", "Plan", "Preprocessing", "Pretrain", "Share", "Step", "Task"]
 
 Level = Literal["shared", "own"]
 
 
-class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of all parts of a plan: frozen, keyword-only, without unknown keys."""
 
 
-class Data(_Part, frozen=True, kw_only=True):
+class Data(Part, frozen=True, kw_only=True):
     """Where the individuals come from.
 
     Attributes
@@ -42,6 +42,14 @@ class Data(_Part, frozen=True, kw_only=True):
         How text columns become numbers: a column a code, or their place in sorted order.
     encoding : str, optional
         Encoding of a text file.
+    parameters : dict
+        Of the loader.
+    text : str, optional
+        Column of texts, which pretrained models read.
+    image : tuple of int, optional
+        Channels, height and width: the features are the pixels of an image, row by row, which pretrained models see.
+    white : float
+        The value of a pixel that is white; 0 is black.
     """
 
     source: str
@@ -51,9 +59,13 @@ class Data(_Part, frozen=True, kw_only=True):
     leave_out: tuple[str, ...] = ()
     codes: Literal["one-hot", "ordinal"] = "one-hot"
     encoding: str | None = None
+    parameters: dict[str, Any] = {}
+    text: str | None = None
+    image: tuple[int, int, int] | None = None
+    white: float = 255.0
 
 
-class Task(_Part, frozen=True, kw_only=True):
+class Task(Part, frozen=True, kw_only=True):
     """What one decision-maker (or ``copies`` of them) has to tell.
 
     Attributes
@@ -75,15 +87,78 @@ class Task(_Part, frozen=True, kw_only=True):
     copies: int = 1
 
 
-class Step(_Part, frozen=True, kw_only=True):
+class Step(Part, frozen=True, kw_only=True):
     """An estimator by import path, with its parameters; a parameter may be such a table itself."""
 
     estimator: str
     parameters: dict[str, Any] = {}
 
 
-class Learner(_Part, frozen=True, kw_only=True):
-    """What decision-makers learn with: one estimator, or the steps of a pipeline.
+class Pretrain(Part, frozen=True, kw_only=True):
+    """How a backbone is trained before decision-makers adapt it: all its weights, on other individuals.
+
+    Attributes
+    ----------
+    data : Data
+        The individuals.
+    label : str, optional
+        What is told of them: a column or a condition. Without one it is words: each seventh of a text, left out.
+    training : dict
+        Settings as of a learner that adapts, such as ``epochs``.
+    seed : int
+        Random state.
+    """
+
+    data: Data
+    label: str | None = None
+    training: dict[str, Any] = {}
+    seed: int = 0
+
+
+class Backbone(Part, frozen=True, kw_only=True):
+    """A model that decision-makers adapt. It is one of ``model``, ``configuration``, ``module`` and ``hub``.
+
+    Attributes
+    ----------
+    name : str
+        As results name it; default the last part of what it is.
+    model : str
+        Folder of a transformers model (config.json, model.safetensors), or ``module:function`` that returns it.
+    configuration : dict
+        Of a transformers model: ``model_type`` and what differs from its defaults. Its weights are random, or those
+        of ``pretrain``.
+    module : str
+        Import path of a function of yours that returns a torch module: inputs (n, ...) to features (n, D).
+    parameters : dict
+        Of ``module``.
+    hub : str
+        Name of a model on the Hugging Face hub, which is fetched on the first use.
+    tokenizer : str
+        Folder of a tokenizer, for texts; default that of ``model``, and with a configuration words by their hash.
+    max_length : int
+        Tokens of a text that are read; what comes after them is not.
+    pretrain : Pretrain, optional
+        Training that is done before the experiment; the weights are kept in its folder.
+    """
+
+    name: str = ""
+    model: str = ""
+    configuration: dict[str, Any] = {}
+    module: str = ""
+    parameters: dict[str, Any] = {}
+    hub: str = ""
+    tokenizer: str = ""
+    max_length: int = 64
+    pretrain: Pretrain | None = None
+
+    def shown(self) -> str:
+        """Return the name, or the last part of the folder, path or type."""
+        given = self.model or self.module or self.hub or str(self.configuration.get("model_type", ""))
+        return self.name or given.rstrip("/").rpartition("/")[2].rpartition(".")[2]
+
+
+class Learner(Part, frozen=True, kw_only=True):
+    """What decision-makers learn with: one estimator, the steps of a pipeline, or a way to adapt a pretrained model.
 
     Attributes
     ----------
@@ -95,12 +170,17 @@ class Learner(_Part, frozen=True, kw_only=True):
         Of ``estimator``.
     steps : tuple of Step
         A pipeline, the classifier last.
+    adapt : {"scratch", "probe", "finetune", "bitfit", "lora"}
+        How a backbone is adapted: fresh weights instead of its own; a linear classifier on its features; all its
+        weights trained on; its biases only; matrices of low rank beside its own. ``parameters`` are then settings
+        of training.
     """
 
     name: str = ""
     estimator: str = ""
     parameters: dict[str, Any] = {}
     steps: tuple[Step, ...] = ()
+    adapt: Method | None = None
 
     def pipeline(self) -> tuple[Step, ...]:
         """Return the steps, one where only an estimator is named."""
@@ -108,17 +188,17 @@ class Learner(_Part, frozen=True, kw_only=True):
 
     def shown(self) -> str:
         """Return the name, or the last part of the import path."""
-        return self.name or self.pipeline()[-1].estimator.rpartition(".")[2]
+        return self.name or self.adapt or self.pipeline()[-1].estimator.rpartition(".")[2]
 
 
-class Preprocessing(_Part, frozen=True, kw_only=True):
+class Preprocessing(Part, frozen=True, kw_only=True):
     """What features go through before a learner sees them, fitted on the training rows; no step at all is allowed."""
 
     name: str
     steps: tuple[Step, ...] = ()
 
 
-class Share(_Part, frozen=True, kw_only=True):
+class Share(Part, frozen=True, kw_only=True):
     """The levels of each component; the arms are all their combinations.
 
     Attributes
@@ -133,6 +213,9 @@ class Share(_Part, frozen=True, kw_only=True):
         With "own" decision-makers take turns through the list, beginning with the trial's.
     seed : tuple of {"shared", "own"}
         The random state of what learns.
+    backbone : tuple of {"shared", "own"}
+        The pretrained model. Shared, all adapt the same; own, they take turns through the list. Both begin with
+        another backbone for each model seed, so that each is used as often in either arm.
     """
 
     rows: tuple[str | float, ...] = (FIXED, DISJOINT)
@@ -140,9 +223,10 @@ class Share(_Part, frozen=True, kw_only=True):
     preprocessing: tuple[Level, ...] = ("shared",)
     learner: tuple[Level, ...] = ("shared",)
     seed: tuple[Level, ...] = ("shared",)
+    backbone: tuple[Level, ...] = ("shared",)
 
 
-class Arm(_Part, frozen=True, kw_only=True):
+class Arm(Part, frozen=True, kw_only=True):
     """One combination of levels: what the decision-makers of a trial have in common."""
 
     name: str
@@ -151,6 +235,7 @@ class Arm(_Part, frozen=True, kw_only=True):
     preprocessing: Level = "shared"
     learner: Level = "shared"
     seed: Level = "shared"
+    backbone: Level = "shared"
 
     def level(self, component: str) -> str:
         """Return the level of a component, in words."""
@@ -161,7 +246,7 @@ class Arm(_Part, frozen=True, kw_only=True):
         return self.overlap if component == "rows" else float(getattr(self, component) == "shared")
 
 
-class Plan(_Part, frozen=True, kw_only=True):
+class Plan(Part, frozen=True, kw_only=True):
     """A whole experiment.
 
     Attributes
@@ -176,6 +261,8 @@ class Plan(_Part, frozen=True, kw_only=True):
         Each is run by itself, as a part of the experiment.
     preprocessing : tuple of Preprocessing
         The first is used, the others too where ``share.preprocessing`` has "own"; default standard scaling.
+    backbones : tuple of Backbone
+        The pretrained models that learners adapt.
     share : Share
         What is shared, in which arms.
     blocks : tuple of int
@@ -212,6 +299,7 @@ class Plan(_Part, frozen=True, kw_only=True):
     preprocessing: tuple[Preprocessing, ...] = (
         Preprocessing(name="standard", steps=(Step(estimator="sklearn.preprocessing.StandardScaler"),)),
     )
+    backbones: tuple[Backbone, ...] = msgspec.field(name="backbone", default=())
     share: Share = Share()
     blocks: tuple[int, ...] = (2, 4, 8)
     model_seeds: int = 5
@@ -253,6 +341,10 @@ class Plan(_Part, frozen=True, kw_only=True):
             first = [rows_in_words(overlap)] if "rows" in varied or not words else []
             found.append(msgspec.structs.replace(arm, name=", ".join([*first, *words])))
         return tuple(found)
+
+    def arm_at(self, component: str, level: str) -> str:
+        """Return the name of the first arm with a level of a component."""
+        return next(arm.name for arm in self.arms() if arm.level(component) == level)
 
     def trials(self) -> int:
         """Return the number of trials: learners x blocks x partition seeds x model seeds."""

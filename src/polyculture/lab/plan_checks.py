@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from polyculture.errors import UsageError
 from polyculture.lab.levels import COMPONENTS, DISJOINT, FIXED, arm_rows
+from polyculture.lab.training import training_of
 
 if TYPE_CHECKING:
     from polyculture.lab.plan import Plan
@@ -42,6 +43,7 @@ def check(plan: Plan) -> None:
                 raise UsageError(f"Task {task.name!r} has copies = {task.copies}.", hint="Give 1 or more.")
     _check_names(plan)
     _check_learners(plan)
+    _check_backbones(plan)
     _check_share(plan)
 
 
@@ -50,6 +52,7 @@ def _check_names(plan: Plan) -> None:
         ("decision-maker", plan.decision_makers()),
         ("learner", tuple(learner.shown() for learner in plan.learners)),
         ("preprocessing", tuple(one.name for one in plan.preprocessing)),
+        ("backbone", tuple(one.shown() for one in plan.backbones)),
         ("number of blocks", plan.blocks),
     ):
         twice = sorted({name for name in names if names.count(name) > 1}, key=str)
@@ -64,15 +67,54 @@ def _check_names(plan: Plan) -> None:
 
 def _check_learners(plan: Plan) -> None:
     for learner in plan.learners:
-        if bool(learner.estimator) == bool(learner.steps):
+        if [bool(learner.estimator), bool(learner.steps), learner.adapt is not None].count(True) != 1:
             raise UsageError(
-                f"Learner {learner.name!r} needs an estimator or steps, and not both.",
-                hint='Write estimator = "sklearn.svm.SVC".',
+                f"Learner {learner.name!r} needs one of estimator, steps and adapt.",
+                hint='Write estimator = "sklearn.svm.SVC", or adapt = "probe".',
             )
         if learner.steps and learner.parameters:
             raise UsageError(
                 f"Learner {learner.shown()!r} has parameters beside steps.", hint="Write them into their step."
             )
+
+
+def _check_backbones(plan: Plan) -> None:
+    adapting = [learner for learner in plan.learners if learner.adapt is not None]
+    if not adapting and not plan.backbones:
+        return
+    if not plan.backbones:
+        raise UsageError(
+            f"Learner {adapting[0].shown()!r} adapts a pretrained model, and the plan names none.",
+            hint="Add a [[backbone]] table.",
+        )
+    if not adapting:
+        raise UsageError(
+            f"No learner adapts the backbone {plan.backbones[0].shown()!r}.",
+            hint='Add a learner with adapt = "probe" (or scratch, finetune, bitfit, lora), or leave the backbone out.',
+        )
+    for learner in adapting:
+        training_of(learner.parameters, f"Learner {learner.shown()!r}")
+    for one in plan.backbones:
+        if [bool(one.model), bool(one.configuration), bool(one.module), bool(one.hub)].count(True) != 1:
+            raise UsageError(
+                f"Backbone {one.name!r} needs one of model, configuration, module and hub.",
+                hint='Write model = "FOLDER", or configuration = { model_type = "vit" }.',
+            )
+        if one.max_length < 2:
+            raise UsageError(f"Backbone {one.shown()!r} has max_length = {one.max_length}.", hint="Give 2 or more.")
+        if one.pretrain is not None:
+            training_of(one.pretrain.training, f"Pretraining of backbone {one.shown()!r}")
+            if one.pretrain.label is None and (not one.configuration or one.tokenizer or plan.data.text is None):
+                raise UsageError(
+                    f"Pretraining of backbone {one.shown()!r} names no label.",
+                    hint="Name one; without it only texts can be learnt from, with a configuration and no tokenizer.",
+                )
+    if plan.data.text is not None and plan.data.image is not None:
+        raise UsageError("data names a text and an image.", hint="Name what the pretrained models take: one of them.")
+    if "own" in plan.share.features:
+        raise UsageError(
+            'share.features has "own", but a pretrained model sees whole texts or images.', hint="Leave it out."
+        )
 
 
 def _check_share(plan: Plan) -> None:
@@ -97,7 +139,11 @@ def _check_share(plan: Plan) -> None:
                 "with rows of their own.",
                 hint=f"Give {makers} or more blocks, or leave out the disjoint and overlapping arms.",
             )
-    for name, there in (("learner", plan.learners), ("preprocessing", plan.preprocessing)):
+    for name, there in (
+        ("learner", plan.learners),
+        ("preprocessing", plan.preprocessing),
+        ("backbone", plan.backbones),
+    ):
         if "own" in getattr(plan.share, name) and len(there) < 2:
             raise UsageError(
                 f'share.{name} has "own", but the plan names one {name} only.', hint=f"Add a [[{name}]] table."

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from os import PathLike
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints, overload
 
 import msgspec
 
@@ -18,6 +18,9 @@ from polyculture.errors import FileError, UsageError, nearest
 from polyculture.lab.plan import Plan
 
 __all__ = ["STARTER", "plan_from", "read_plan", "with_settings"]
+
+P = TypeVar("P", bound=msgspec.Struct)
+_LEARNERS = ("learner", "classifier")
 
 STARTER = """\
 # A component-sharing experiment: run it with  polyculture lab sharing THIS_FILE --out FOLDER
@@ -60,17 +63,28 @@ parameters = { max_depth = 3 }
 # steps = [{ estimator = "sklearn.decomposition.PCA", parameters = { n_components = 5 } },
 #          { estimator = "sklearn.neighbors.KNeighborsClassifier" }]
 
+# A pretrained model, adapted by a linear probe (or scratch, finetune, bitfit, lora); for texts also data.text:
+# [[backbone]]
+# model = "FOLDER"
+# [[learner]]
+# adapt = "probe"
+# parameters = { epochs = 10 }
+
 [[preprocessing]]
 name = "standard"
 steps = [{ estimator = "sklearn.preprocessing.StandardScaler" }]
 
 [share]                  # the arms are all combinations of these levels
 rows = ["fixed", "disjoint", 0.5]  # same block; a block each; half of the rows in common
-# features = ["shared", "own"]     # so too: preprocessing, learner, seed
+# features = ["shared", "own"]     # so too: preprocessing, learner, seed, backbone
 """
 
 
-def read_plan(path: str | PathLike[str], settings: Iterable[str] = ()) -> Plan:
+@overload
+def read_plan(path: str | PathLike[str], settings: Iterable[str] = ()) -> Plan: ...
+@overload
+def read_plan(path: str | PathLike[str], settings: Iterable[str], kind: type[P]) -> P: ...
+def read_plan(path: str | PathLike[str], settings: Iterable[str] = (), kind: Any = Plan) -> Any:
     """Read a plan from a TOML file.
 
     Parameters
@@ -79,6 +93,8 @@ def read_plan(path: str | PathLike[str], settings: Iterable[str] = ()) -> Plan:
         The file.
     settings : iterable of str
         ``KEY=VALUE`` of `with_settings`, applied before the plan is checked.
+    kind : type
+        What it is a plan of: the struct to be made.
 
     Raises
     ------
@@ -101,10 +117,14 @@ def read_plan(path: str | PathLike[str], settings: Iterable[str] = ()) -> Plan:
     except OSError as error:
         what = (error.strerror or str(error)).lower()
         raise FileError(f"{str(where)!r} cannot be read: {what}.", hint="Name the TOML file of a plan.") from None
-    return plan_from(with_settings(content, settings), str(where))
+    return plan_from(with_settings(content, settings), str(where), kind)
 
 
-def plan_from(content: Mapping[str, Any], where: str = "the plan") -> Plan:
+@overload
+def plan_from(content: Mapping[str, Any], where: str = "the plan") -> Plan: ...
+@overload
+def plan_from(content: Mapping[str, Any], where: str, kind: type[P]) -> P: ...
+def plan_from(content: Mapping[str, Any], where: str = "the plan", kind: Any = Plan) -> Any:
     """Return the plan that a table (of TOML, JSON or Python) describes.
 
     Raises
@@ -112,9 +132,9 @@ def plan_from(content: Mapping[str, Any], where: str = "the plan") -> Plan:
     UsageError
         As `read_plan`.
     """
-    _check_keys(content, Plan, where, "")
+    _check_keys(content, kind, where, "")
     try:
-        return msgspec.convert(content, Plan)
+        return msgspec.convert(content, kind)
     except msgspec.ValidationError as error:
         raise UsageError(f"{where}: {_in_words(str(error))}.", hint="Mend that entry.") from None
 
@@ -128,7 +148,8 @@ def with_settings(content: Mapping[str, Any], settings: Iterable[str]) -> dict[s
         The table.
     settings : iterable of str
         ``KEY=VALUE``: a field, with dots for tables inside (``data.codes=ordinal``); the value as in TOML, text also
-        without quotes. ``learner=PATH,PATH`` replaces all learners, ``learner.NAME=VALUE`` a parameter of each.
+        without quotes. ``learner=PATH,PATH`` replaces all learners, ``learner.NAME=VALUE`` sets a parameter of each; so
+        too ``classifier`` of a loop; ``backbone=FOLDER,FOLDER`` and ``backbone.KEY=VALUE`` pretrained models.
 
     Raises
     ------
@@ -146,8 +167,11 @@ def with_settings(content: Mapping[str, Any], settings: Iterable[str]) -> dict[s
         names = key.strip().split(".")
         if not sign or not all(names):
             raise UsageError(f"--set {setting!r} is no KEY=VALUE.", hint="Write for example --set model_seeds=2.")
-        if names[0] == "learner":
-            _set_learner(found, names[1:], text.strip(), setting)
+        if names[0] in _LEARNERS:
+            _set_learner(found, names[0], names[1:], text.strip(), setting)
+            continue
+        if names[0] == "backbone":
+            _set_backbone(found, names[1:], text.strip(), setting)
             continue
         table = found
         for name in names[:-1]:
@@ -160,15 +184,26 @@ def with_settings(content: Mapping[str, Any], settings: Iterable[str]) -> dict[s
     return found
 
 
-def _set_learner(content: dict[str, Any], names: list[str], text: str, setting: str) -> None:
+def _set_learner(content: dict[str, Any], key: str, names: list[str], text: str, setting: str) -> None:
     if not names:
-        content["learner"] = [{"estimator": path.strip()} for path in text.split(",") if path.strip()]
+        content[key] = [{"estimator": path.strip()} for path in text.split(",") if path.strip()]
         return
-    learners = content.get("learner", [])
+    learners = content.get(key, [])
     if len(names) > 1 or not isinstance(learners, list) or any("steps" in one for one in learners):
         raise UsageError(f"--set {setting!r} is no parameter of an estimator.", hint="Change it in the plan's file.")
     for one in learners:
         one.setdefault("parameters", {})[names[0]] = _value(text)
+
+
+def _set_backbone(content: dict[str, Any], names: list[str], text: str, setting: str) -> None:
+    if not names:
+        content["backbone"] = [{"model": path.strip()} for path in text.split(",") if path.strip()]
+        return
+    backbones = content.get("backbone", [])
+    if len(names) > 1 or not isinstance(backbones, list):
+        raise UsageError(f"--set {setting!r} is no key of a backbone.", hint="Change it in the plan's file.")
+    for one in backbones:
+        one[names[0]] = _value(text)
 
 
 def _value(text: str) -> Any:
@@ -185,16 +220,36 @@ def _check_keys(content: Any, kind: Any, where: str, place: str) -> None:
         for number, one in enumerate(content, start=1):
             _check_keys(one, kind, where, f"{place} {number}")
         return
-    if not isinstance(content, Mapping) or not hasattr(kind, "__struct_fields__"):
+    if not isinstance(content, Mapping):
+        return
+    kind = _tagged(content, kind, where, place)
+    if not hasattr(kind, "__struct_fields__"):
         return
     fields = dict(zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))
+    if kind.__struct_config__.tag is not None:
+        fields["kind"] = "kind"
     hints = get_type_hints(kind)
     for key, value in content.items():
         if key not in fields:
             hint = nearest(str(key), fields) or f"The keys are: {', '.join(fields)}."
             raise UsageError(f"{where}: there is no key {key!r} in {place or 'a plan'}.", hint=hint)
-        hinted = hints[fields[key]]
+        hinted = hints.get(fields[key], str)
         _check_keys(value, next(iter(get_args(hinted)), hinted), where, f"{place} {key}".strip())
+
+
+def _tagged(content: Mapping[str, Any], kind: Any, where: str, place: str) -> Any:
+    """Return the struct that a table means where it says its kind; the kind itself where there is no choice."""
+    kinds = {one.__struct_config__.tag: one for one in get_args(kind) if hasattr(one, "__struct_config__")}
+    if not kinds or None in kinds:
+        return kind
+    chosen = content.get("kind")
+    if chosen not in kinds:
+        known = ", ".join(sorted(kinds))
+        raise UsageError(
+            f"{where}: {place} needs a kind." if chosen is None else f"{where}: {place} has no kind {chosen!r}.",
+            hint=nearest(str(chosen), kinds) or f"The kinds are: {known}.",
+        )
+    return kinds[chosen]
 
 
 def _in_words(message: str) -> str:

@@ -13,6 +13,7 @@ __all__ = [
     "FaultRecord",
     "GroupsRecord",
     "InteractionRecord",
+    "LearnerRecord",
     "SharingRecord",
 ]
 
@@ -77,6 +78,24 @@ class EffectRecord(Record, frozen=True, kw_only=True):
     beyond_groups: Statistic | None = None
 
 
+class LearnerRecord(Record, frozen=True, kw_only=True):
+    """One way to adapt a pretrained model against another in one arm, paired by trial.
+
+    ``log_ratio`` is log(sum of systemic failure / sum expected) of ``learner`` minus that of ``against``, ``ratio`` its
+    exponential; ``group_ratio`` the same ratio of uniform group homogenization. ``accuracy`` is the difference of mean
+    accuracies: where it is not small, the two H are not comparable by themselves.
+    """
+
+    learner: str
+    against: str
+    arm: str
+    trials: int
+    log_ratio: Statistic
+    ratio: Statistic
+    accuracy: Statistic
+    group_ratio: Statistic | None = None
+
+
 class ComponentRecord(Record, frozen=True, kw_only=True):
     """One component of a factorial experiment, the largest effect first; ``behind_first`` is how far it is from it."""
 
@@ -131,6 +150,7 @@ class SharingRecord(Record, frozen=True, kw_only=True):
     versions: dict[str, str]
     results: tuple[ArmRecord, ...]
     effects: tuple[EffectRecord, ...]
+    learners: tuple[LearnerRecord, ...] = ()
     components: tuple[ComponentRecord, ...]
     components_sentence: str
     interactions: tuple[InteractionRecord, ...]

@@ -22,6 +22,7 @@ _WHAT = {
     "preprocessing": "preprocessing",
     "learner": "a learner",
     "seed": "a random state",
+    "backbone": "a pretrained model",
 }
 
 
@@ -62,7 +63,7 @@ def headline(
     by_arm = {result.arm: result for result in results if result.learner is None and result.blocks is None}
     shown = ""
     if len(plan.varied()) == 1:
-        first, second = by_arm[effect.level], by_arm[effect.against]
+        first, second = (by_arm[plan.arm_at(effect.component, level)] for level in (effect.level, effect.against))
         shown = (
             f": failed by all are {_share(first.systemic_failure)} ({effect.level}) and "
             f"{_share(second.systemic_failure)} ({effect.against}), where independence would have "
@@ -119,6 +120,8 @@ def notes(plan: Plan, results: Sequence[ArmRecord], faults: Sequence[FaultRecord
         "less than they say.",
         "H of arms with other failure rates is not comparable by itself; here all arms train on as many rows.",
     ]
+    if "backbone" in plan.varied() and any(learner.adapt == "scratch" for learner in plan.learners):
+        found.append("From scratch nothing pretrained is shared: effects over all learners leave it out.")
     if plan.model_seeds == 1 or plan.partition_seeds == 1:
         found.append("With one seed of a kind the intervals say nothing about other seeds of that kind.")
     whole = results[0]

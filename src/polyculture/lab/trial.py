@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from polyculture.errors import first_few
+from polyculture.lab.adapted import Adapted
 from polyculture.lab.components import build
+from polyculture.lab.training import NotFiniteError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +30,7 @@ FAULTS = {
     "class missing": "the block held not every class; where it held one only, that is predicted for everyone",
     "block too small": "the block held fewer than two labelled rows",
     "constant prediction": "everyone got the same prediction",
+    "loss not finite": "training broke off, since the loss was not a number; that trial is left out of all arms",
     "could not be fitted": "the learner raised an error; that trial is left out of all arms",
 }
 """What can go wrong with a decision-maker, and what is then done."""
@@ -167,9 +170,10 @@ def run_trial(plan: Plan, data: Prepared, trial: int) -> Outcome:
     for number, arm in enumerate(arms):
         for maker, task in enumerate(tasks):
             rows = training_rows(train, plan.blocks[setting.blocks], arm.overlap, maker)
-            key = (rows.tobytes(), task, *_turns(plan, arm, setting, maker))
+            turns = _turns(plan, data, arm, setting, maker)
+            key = (rows.tobytes(), task, *turns)
             if key not in known:
-                known[key] = _fit(plan, data, rows, test, task, _turns(plan, arm, setting, maker), setting)
+                known[key] = _fit(plan, data, rows, test, task, turns, setting)
             fitted, label = known[key], data.targets[task].label[test]
             if fitted.predicted is not None:
                 failed[number, maker] = np.where(label < 0, UNKNOWN, fitted.predicted != label)
@@ -178,21 +182,34 @@ def run_trial(plan: Plan, data: Prepared, trial: int) -> Outcome:
 
 
 class _Turns(NamedTuple):
-    """Which part of the features, preprocessing, learner and random state a decision-maker gets."""
+    """Which part of the features, preprocessing, learner, random state and backbone a decision-maker gets."""
 
     part: int
     preprocessing: int
     learner: int
     random_state: int
+    backbone: int
 
 
-def _turns(plan: Plan, arm: Arm, setting: Setting, maker: int) -> _Turns:
+def _turns(plan: Plan, data: Prepared, arm: Arm, setting: Setting, maker: int) -> _Turns:
+    learner = (setting.learner + (maker if arm.learner == "own" else 0)) % len(plan.learners)
     return _Turns(
         part=maker if arm.features == "own" else 0,
         preprocessing=(maker if arm.preprocessing == "own" else 0) % len(plan.preprocessing),
-        learner=(setting.learner + (maker if arm.learner == "own" else 0)) % len(plan.learners),
+        learner=learner,
         random_state=setting.model_seed + (maker * plan.model_seeds if arm.seed == "own" else 0),
+        backbone=_backbone(plan, data, learner, setting.model_seed + (maker if arm.backbone == "own" else 0)),
     )
+
+
+def _backbone(plan: Plan, data: Prepared, learner: int, turn: int) -> int:
+    """Return which backbone a decision-maker adapts; from scratch those are the same that differ in weights alone."""
+    method = plan.learners[learner].adapt
+    if method is None:
+        return -1
+    chosen = turn % len(data.backbones)
+    kinds = [shared.kind for shared in data.backbones]
+    return kinds.index(kinds[chosen]) if method == "scratch" else chosen
 
 
 def _sees(plan: Plan, data: Prepared, task: int, part: int, partition_seed: int) -> NDArray[np.bool_]:
@@ -225,16 +242,17 @@ def _fit(  # noqa: PLR0917 (what a fit depends on)
     said = _missing(label[rows], data.targets[task].classes)
     if len(np.unique(label[rows])) < 2:
         return _Fitted(np.full(len(test), label[rows[0]]), tuple(said))
-    sees = _sees(plan, data, task, turns.part, setting.partition_seed)
-    if not sees.any():
+    model, training, testing = _model(plan, data, rows, test, task, turns, setting)
+    if model is None:
         return _Fitted(None, (("could not be fitted", "none of its columns is in its part of the features"),))
-    steps = (*plan.preprocessing[turns.preprocessing].steps, *plan.learners[turns.learner].pipeline())
-    model = build(steps, turns.random_state)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            model.fit(data.features[np.ix_(rows, sees)], label[rows])
-            predicted = np.asarray(model.predict(data.features[np.ix_(test, sees)]))
+            model.fit(training, label[rows])
+            predicted = np.asarray(model.predict(testing))
+        except NotFiniteError as error:
+            said.append(("loss not finite", _first_line(str(error))))
+            return _Fitted(None, tuple(said))
         except Exception as error:  # whatever a learner of the user's raises is its reason
             said.append(("could not be fitted", f"{type(error).__name__}: {_first_line(str(error))}"))
             return _Fitted(None, tuple(said))
@@ -250,6 +268,29 @@ def _fit(  # noqa: PLR0917 (what a fit depends on)
     if len(np.unique(predicted)) < 2:
         said.append(("constant prediction", ""))
     return _Fitted(predicted.astype(np.int64), tuple(said))
+
+
+def _model(  # noqa: PLR0917 (as above)
+    plan: Plan,
+    data: Prepared,
+    rows: NDArray[np.int64],
+    test: NDArray[np.int64],
+    task: int,
+    turns: _Turns,
+    setting: Setting,
+) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+    """Return what learns, what it is fitted on and what it is tested on: features, or rows where it adapts a backbone.
+
+    None where no feature is left.
+    """
+    learner = plan.learners[turns.learner]
+    if learner.adapt is not None:
+        shared = data.backbones[turns.backbone]
+        return Adapted(plan, turns.learner, turns.backbone, shared, turns.random_state), rows, test
+    sees = _sees(plan, data, task, turns.part, setting.partition_seed)
+    steps = (*plan.preprocessing[turns.preprocessing].steps, *learner.pipeline())
+    model = build(steps, turns.random_state) if sees.any() else None
+    return model, data.features[np.ix_(rows, sees)], data.features[np.ix_(test, sees)]
 
 
 def _missing(label: NDArray[np.int64], classes: tuple[str, ...]) -> list[tuple[str, str]]:

@@ -28,7 +28,7 @@ _RESULTS = {
 }
 _EFFECTS = {
     **_WHERE,
-    "component": ("what is shared: rows, features, preprocessing, learner or seed", _TEXT),
+    "component": ("what is shared: rows, features, preprocessing, learner, seed or backbone", _TEXT),
     "level": ("how much of it is shared", _TEXT),
     "against": ("what that is compared with: the least shared", _TEXT),
     "trials": ("trials with outcomes in all arms", _TRIALS),
@@ -39,10 +39,21 @@ _EFFECTS = {
     "beyond_groups": ("log_ratio minus group_log_ratio; empty without groups", _LOG),
     "behind_first": ("the largest effect minus this one", _LOG),
 }
+_LEARNERS = {
+    "learner": ("one way to adapt a pretrained model", _TEXT),
+    "against": ("the way that it is compared with", _TEXT),
+    "arm": _RESULTS["arm"],
+    "trials": ("trials with outcomes of both", _TRIALS),
+    "log_ratio": ("log(sum of systemic failure / sum expected), learner minus against, paired by trial", _LOG),
+    "ratio": ("H of learner / H of against", _RATIO),
+    "group_ratio": ("the same of uniform group homogenization; empty without groups", _RATIO),
+    "accuracy": ("mean accuracy of learner minus that of against", "difference of shares"),
+}
 
 LAB_COLUMNS: dict[tuple[str, str], tuple[str, str]] = {
     **{("results", name): entry for name, entry in _RESULTS.items()},
     **{(table, name): entry for table in ("effects", "components") for name, entry in _EFFECTS.items()},
+    **{("learners", name): entry for name, entry in _LEARNERS.items()},
     ("interactions", "first"): ("a component", _TEXT),
     ("interactions", "second"): ("another", _TEXT),
     ("interactions", "log_ratio"): ("effect of the first where the second is shared minus where it is not", _LOG),

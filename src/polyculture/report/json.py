@@ -27,6 +27,7 @@ _RESULTS = {
     ),
     "reproduction": ("polyculture.claims.records", "ReproductionRecord", "A published analysis done again"),
     "lab-sharing": ("polyculture.lab.records", "SharingRecord", "A component-sharing experiment"),
+    "lab-loop": ("polyculture.lab.loops.records", "LoopRecord", "A feedback-loop experiment"),
     "portfolio": ("polyculture.audit.portfolio_records", "PortfolioRecord", "A choice among models"),
     "check": ("polyculture.gate.records", "CheckRecord", "A result held against limits"),
 }

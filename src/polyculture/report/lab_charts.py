@@ -9,13 +9,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from polyculture.audit.statistic import Statistic
 from polyculture.lab.records import ArmRecord, EffectRecord
 from polyculture.report import words
 from polyculture.report.charts import Chart
 from polyculture.report.plots import LONGEST_LABEL, interval_rows
 from polyculture.report.vega import COMPACT, EXPECTED, MUTED, OBSERVED, WIDE, Size, Spec, base
 
-__all__ = ["MOST_CURVES", "effects_chart", "size_chart"]
+__all__ = ["MOST_CURVES", "effects_chart", "ratio_chart", "size_chart"]
 
 Row = dict[str, Any]
 MOST_CURVES = 3
@@ -31,25 +32,44 @@ def effects_chart(effects: Sequence[EffectRecord]) -> Chart | None:
     None where no effect is defined.
     """
     drawn = [effect for effect in effects if effect.ratio.value is not None]
-    if not drawn:
-        return None
     several = len({(effect.component, effect.level) for effect in drawn}) > 1
+    return ratio_chart(
+        [
+            (_label(effect, several), effect.ratio, "systemic" if effect.learner is None else "learner")
+            for effect in drawn
+        ],
+        title="H where it is shared / H where it is not",
+    )
+
+
+def ratio_chart(entries: Sequence[tuple[str, Statistic, str]], *, title: str) -> Chart | None:
+    """Return ratios with their intervals on a logarithmic axis, a row each, 1 marked; None where none is defined.
+
+    Parameters
+    ----------
+    entries : sequence of (str, Statistic, str)
+        Label, ratio, and kind of the mark: "systemic" or "learner".
+    title : str
+        Of the axis.
+    """
     rows = [
         {
             "order": order,
-            "label": words.shown(_label(effect, several)),
-            "value": _logarithm(effect.ratio.value),
-            "low": _logarithm(effect.ratio.low),
-            "high": _logarithm(effect.ratio.high),
+            "label": words.shown(label),
+            "value": _logarithm(ratio.value),
+            "low": _logarithm(ratio.low),
+            "high": _logarithm(ratio.high),
             "expected": 0.0,
-            "text": words.number(effect.ratio, "ratio"),
-            "interval": words.interval(effect.ratio, "ratio"),
-            "both": words.statistic(effect.ratio, "ratio"),
-            "kind": "systemic" if effect.learner is None else "learner",
+            "text": words.number(ratio, "ratio"),
+            "interval": words.interval(ratio, "ratio"),
+            "both": words.statistic(ratio, "ratio"),
+            "kind": kind,
         }
-        for order, effect in enumerate(drawn)
+        for order, (label, ratio, kind) in enumerate(entries)
+        if ratio.value is not None
     ]
-    title = "H where it is shared / H where it is not"
+    if not rows:
+        return None
     return Chart(
         interval_rows(rows, "wide", title=title, label=RATIO_LABEL),
         interval_rows(rows, "compact", title=title, label=RATIO_LABEL),

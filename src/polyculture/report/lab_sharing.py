@@ -11,6 +11,13 @@ from markupsafe import Markup
 from polyculture.lab.records import ArmRecord, EffectRecord, SharingRecord
 from polyculture.report import words
 from polyculture.report.html import environment, template_text
+from polyculture.report.lab_backbones import (
+    backbone_words,
+    data_words,
+    learner_words,
+    learners_chart,
+    show_learners,
+)
 from polyculture.report.lab_charts import MOST_CURVES, effects_chart, size_chart
 from polyculture.report.sections import MOST_TABLE_ROWS, Figure, figure
 
@@ -58,6 +65,10 @@ def html(record: SharingRecord) -> str:
             arms_words=_arms_words(record),
             what=_what,
             step_words=step_words,
+            backbone_words=backbone_words,
+            data_words=data_words,
+            learner_words=lambda learner: learner_words(learner, step_words(learner.pipeline())),
+            learners_figure=figure("learners", learners_chart(record.learners)) if record.learners else None,
         )
     )
     return page
@@ -126,7 +137,7 @@ def _big_numbers(record: SharingRecord) -> list[dict[str, str]]:
     if not record.effects or len(record.plan.varied()) != 1:
         return []
     effect = record.effects[0]
-    first, second = whole[effect.level], whole[effect.against]
+    first, second = (whole[record.plan.arm_at(effect.component, level)] for level in (effect.level, effect.against))
     return [
         _big("observed", f"failed by all ({first.arm})", first.systemic_failure, "percent"),
         _big("expected", f"failed by all ({second.arm})", second.systemic_failure, "percent"),
@@ -214,5 +225,6 @@ def print_sharing(record: SharingRecord, console: Console) -> None:
         if len(by_learner) > MOST_LISTED:
             screen.row(table, f"... and {len(by_learner) - MOST_LISTED} more")
         screen.show(table)
+    show_learners(record.learners, screen)
     for note in record.notes:
         screen.paragraph(f"- {note}")

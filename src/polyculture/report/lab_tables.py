@@ -11,16 +11,27 @@ if TYPE_CHECKING:
 
 __all__ = ["TABLES", "tables"]
 
-TABLES = ("results", "effects", "components", "interactions", "accuracy", "faults", "notes", "dictionary")
+TABLES = (
+    "results",
+    "effects",
+    "learners",
+    "components",
+    "interactions",
+    "accuracy",
+    "faults",
+    "notes",
+    "dictionary",
+)
 
 
 def tables(record: SharingRecord) -> dict[str, list[Row]]:
-    """Return the tables that hold something: results, effects, components, interactions, accuracy, faults, notes."""
+    """Return the tables of `TABLES` that hold something."""
     from polyculture.audit.frames import statistic_columns
 
     found: dict[str, list[Row]] = {
         "results": [flatten(result) for result in record.results],
         "effects": [flatten(effect) for effect in record.effects],
+        "learners": [flatten(one) for one in record.learners],
         "components": [flatten(component) for component in record.components],
         "interactions": [flatten(interaction) for interaction in record.interactions],
         "accuracy": [

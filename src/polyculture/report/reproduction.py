@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["found_words", "html", "print_reproduction", "published_words", "repr_html", "small_multiples"]
 
 MOST_LISTED = 12
-_KINDS = {"share": "percent", "points": "points", "ratio": "ratio"}
+_KINDS = {"share": "percent", "points": "points", "ratio": "ratio", "number": "number"}
 
 
 class Multiple(NamedTuple):
@@ -37,7 +37,7 @@ def published_words(claim: ClaimRecord) -> str:
         return ""
     if claim.unit == "count":
         return words.count(int(claim.published))
-    if claim.unit == "ratio":
+    if claim.unit in {"ratio", "number"}:
         return f"{claim.published:.{claim.decimals}f}"
     decimals = max(claim.decimals - 2, 0)
     if claim.unit == "points":

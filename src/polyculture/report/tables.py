@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -134,10 +134,12 @@ def write_compare_tables(record: CompareRecord, directory: str | os.PathLike[str
     return write_folder(files, directory, replaced=known)
 
 
-def csv_files(found: dict[str, list[Row]]) -> dict[str, bytes]:
-    """Return tables as CSV by name, with the dictionary of their columns."""
+def csv_files(
+    found: dict[str, list[Row]], columns: Mapping[tuple[str, str] | str, tuple[str, str]] | None = None
+) -> dict[str, bytes]:
+    """Return tables as CSV by name, with the dictionary of their columns; of those of its own ``columns`` says it."""
     same = {name: same_columns(rows) for name, rows in found.items()}
-    same["dictionary"] = describe({name: list(rows[0]) for name, rows in same.items()})
+    same["dictionary"] = describe({name: list(rows[0]) for name, rows in same.items()}, columns)
     return {name: _csv(rows) for name, rows in same.items()}
 
 

@@ -70,6 +70,7 @@ def experiment(
     command: str,
     progress: Callable[[str], None] | None,
     claims_of_groups: Callable[[SharingRecord], list[ClaimRecord]] | None = None,
+    claims: Callable[[SharingRecord], list[ClaimRecord]] | None = None,
 ) -> Reproduction:
     """Run an experiment and hold what the paper reports against it.
 
@@ -93,6 +94,8 @@ def experiment(
         The call as the record shows it.
     claims_of_groups : callable, optional
         Further claims from the record.
+    claims : callable, optional
+        All claims from the record, in place of those on sharing training data.
     """
     settings = tuple(settings)
     folder = None
@@ -101,21 +104,21 @@ def experiment(
         folder.mkdir(parents=True, exist_ok=True)
     found = sharing(plan, out=folder, set=settings, jobs=jobs, backend=backend, progress=progress)
     record = found.record
-    claims = [*_raises(record), _uncorrelated(record)]
+    held = [*_raises(record), _uncorrelated(record)] if claims is None else claims(record)
     if claims_of_groups is not None:
-        claims += claims_of_groups(record)
-    counts = Counter(claim.verdict for claim in claims)
+        held += claims_of_groups(record)
+    counts = Counter(claim.verdict for claim in held)
     return Reproduction(
         ReproductionRecord(
             name=name,
             paper=paper.PAPER,
-            sentence=_sentence(record, claims, counts),
+            sentence=_sentence(record, held, counts),
             version=__version__,
             seed=record.plan.seed,
             command=command,
             inputs=tuple(InputFile(name=key, format="data", sha256=value) for key, value in record.data.items()),
             verdicts={verdict: counts[verdict] for verdict in VERDICTS},
-            claims=tuple(claims),
+            claims=tuple(held),
             snapshots=(),
             notes=(
                 f"What was run: {', '.join([reading, *settings])}.",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from polyculture.reproductions.result import Reproduction
 
-__all__ = ["NAME", "plan", "reproduce"]
+__all__ = ["BAR", "DERIVED", "GROUPS", "NAME", "ROW_NUMBERS", "passed", "plan", "reproduce"]
 
 NAME = "law-school"
 _SIZES: dict[Scale, Size] = {
@@ -27,7 +27,7 @@ BAR = ("first_pf", "pass_bar", "bar", "bar_passed")
 DERIVED = ("sander_index",)
 """Made of UGPA and LSAT: with it the grade would be arithmetic, and hardly a mistake be made."""
 GROUPS = ("race", "sex")
-_ROW_NUMBERS = ("", "row", "index", "Unnamed: 0")
+ROW_NUMBERS = ("", "row", "index", "Unnamed: 0")
 _NOTES = (
     "The paper's second task is a grade above the mean; which grade, is not known to us. The default is the grade "
     "point average before law school (UGPA); gpa=ZFYA takes that of the first year.",
@@ -71,10 +71,10 @@ def plan(data: AnyPath, scale: str = "quick", *, gpa: str = "UGPA", seed: int = 
         "data": {
             "source": source,
             "groups": [name for name in GROUPS if name in frame.columns][:1],
-            "leave_out": [name for name in _ROW_NUMBERS if name in frame.columns],
+            "leave_out": [name for name in ROW_NUMBERS if name in frame.columns],
         },
         "task": [
-            {"name": "passes bar", "label": _passed(frame, bar)},
+            {"name": "passes bar", "label": passed(frame, bar)},
             {
                 "name": "grades above mean",
                 "label": f"{_quoted(gpa)} > {_mean(frame, gpa)!r}",
@@ -85,8 +85,14 @@ def plan(data: AnyPath, scale: str = "quick", *, gpa: str = "UGPA", seed: int = 
     }
 
 
-def _passed(frame: pl.DataFrame, bar: str) -> str:
-    """Return the condition of having passed: 1, true, or a text such as "Passed"."""
+def passed(frame: pl.DataFrame, bar: str) -> str:
+    """Return the condition of having passed: 1, true, or a text such as "Passed".
+
+    Raises
+    ------
+    UsageError
+        If no value of the column is known to mean it.
+    """
     values = sorted({str(value) for value in frame[bar].unique().to_list() if value is not None})
     for passed in ("1", "1.0", "true", "True", "Passed", "passed", "TRUE"):
         if passed in values:

@@ -19,6 +19,10 @@ _MODULES = {
     "german-credit": "polyculture.reproductions.german_credit",
     "law-school": "polyculture.reproductions.law_school",
     "acs": "polyculture.reproductions.acs",
+    "shared-vision": "polyculture.reproductions.shared_vision",
+    "shared-text": "polyculture.reproductions.shared_text",
+    "tabular-loop": "polyculture.reproductions.tabular_loop",
+    "two-pools": "polyculture.reproductions.two_pools",
 }
 NAMES = tuple(_MODULES)
 
@@ -29,11 +33,12 @@ def reproduce(name: str = "ecosystem-level", /, **options: Any) -> Reproduction:
     Parameters
     ----------
     name : str
-        "ecosystem-level" (2307.05862); "german-credit", "law-school" or "acs" (2211.13972, sharing training data).
+        "ecosystem-level" (2307.05862); "german-credit", "law-school" or "acs" (2211.13972, sharing training data);
+        "tabular-loop" or "two-pools" (2403.07857, feedback loops).
     **options
         Of that analysis. ecosystem-level: data, dermatology, map, kinds. The others: scale ("quick", "laptop",
         "paper"), set, out, jobs, backend, and codes and split (german-credit), data and gpa (law-school), data and
-        individuals (acs). All: seed, command, progress.
+        individuals (acs), data (tabular-loop, two-pools). All: seed, command, progress.
 
     Returns
     -------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from polyculture.audit.frames import Row
     from polyculture.claims.records import ClaimRecord, ReproductionRecord
     from polyculture.labs import Sharing
+    from polyculture.loops import Loop
 
 __all__ = ["Reproduction"]
 
@@ -23,6 +25,7 @@ class Reproduction(Reported):
     """A published analysis done again. ``record`` holds claims and audits as frozen records.
 
     ``experiment`` is what was trained for it, where it is an experiment; its outcomes can be audited and exported.
+    ``loops`` holds the feedback loops by data set, where it is one of those.
     `frame` gives "claims", "snapshots", "profiles" or "improvements".
     """
 
@@ -32,6 +35,7 @@ class Reproduction(Reported):
 
     record: ReproductionRecord
     experiment: Sharing | None = None
+    loops: Mapping[str, Loop] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return self.record.sentence

@@ -1,0 +1,338 @@
+"""One chain: an arm of a loop at one seed, generation after generation; the same numbers wherever it runs.
+
+A chain can be taken up again from what its models were trained on: they are fitted to it once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from polyculture.lab.loops.actors import Decides, Learn, Samples, first_line, fit_classifier, fit_generator
+from polyculture.lab.loops.actors import learn_batches as in_batches
+from polyculture.lab.loops.generation import Generation, Made
+from polyculture.lab.loops.interventions import select
+from polyculture.lab.loops.measures import made_people, of_groups
+from polyculture.lab.loops.rows import Event, Moment, Rows, joined
+from polyculture.lab.loops.shifts import SequentialLabels, mixed, shifted
+from polyculture.lab.loops.world import world_of
+
+if TYPE_CHECKING:
+    from polyculture.lab.loops.plan import LoopPlan
+    from polyculture.lab.loops.rows import Draw, Floats
+    from polyculture.lab.loops.star import Accounting
+    from polyculture.lab.loops.world import Everyone, World
+
+__all__ = ["EVENTS", "Chain", "Stopped"]
+
+EVENTS = {
+    "stopped": "a model could not be trained, or a generator gave no numbers; the chain has no generations after that",
+    "not finite": "a generator gave numbers that are not finite; those people are left out",
+    "did not converge": "a model stopped before it converged; it is used as it is",
+    "class missing": "a classifier's training set held one class only, which it then says of everyone",
+    "class vanished": "none of the sampled people has a class that original ones have",
+    "group vanished": "none of the sampled people is of a group that original ones are of",
+    "empty stratum": "reparation wanted people of a stratum, and its pool held none",
+    "places left": "no more people were to be had, so that a training set is smaller",
+    "too few kept": "a shift kept hardly anyone, so that a training set is smaller",
+}
+"""What can go wrong in a generation, and what is then done."""
+
+GENERATOR_SEED, GENERATOR_DRAWS, CLASSIFIER_SEED, CLASSIFIER_DRAWS, SAMPLES, ANNOTATORS, FOREIGN, START = range(8)
+FEWEST_FINITE = 0.5
+
+
+class Stopped(Exception):  # noqa: N818 (no error: the chain ends)
+    """The chain cannot go on; its message says why."""
+
+
+class Chain:
+    """An arm at a seed.
+
+    Parameters
+    ----------
+    plan : LoopPlan
+        The experiment.
+    everybody : Everyone
+        Its individuals.
+    number : int
+        Which chain, 0 to ``plan.chains`` - 1.
+
+    Raises
+    ------
+    Stopped
+        If an annotator or the first generator cannot be trained.
+    """
+
+    def __init__(self, plan: LoopPlan, everybody: Everyone, number: int) -> None:
+        self.plan = plan
+        self.arm, self.seed = plan.chain(number)
+        self.world: World = world_of(plan, everybody, self.seed)
+        self.size = plan.rows or len(self.world.features)
+        self.first: tuple[Event, ...] = ()
+        self._shifts = self.arm.all_shifts()
+        self._foreign: tuple[Samples, Decides] | None = None
+        makers = range(plan.decision_makers)
+        events: list[Event] = []
+        original = Rows(self.world.features, self.world.label, self.world.group)
+        with _stopping():
+            self.annotator = self._classifier("label", original, self._seed(0, 0, ANNOTATORS), events)
+            grouped = original.labelled(original.group)
+            self.grouping = fit_classifier(
+                plan.steps("group"), grouped, len(self.world.groups), self._seed(0, 1, ANNOTATORS), events
+            )
+            if len(self.world.groups) == 1:
+                events = [event for event in events if event.reason != "class missing"]
+            self.generators = [self._generator(self._part(maker), 0, maker, events) for maker in makers]
+        self.first = tuple(events)
+        self.classifiers: list[Decides] = [self.annotator for _ in makers]
+        self.errors = [np.zeros((0, len(self.world.groups))) for _ in makers]
+
+    def take_up(self, generations: Sequence[Generation], state: list[dict[str, Rows]]) -> None:
+        """Go on after some generations: fit the models of the last once more to what they were trained on."""
+        last = generations[-1].number
+        for maker in range(self.plan.decision_makers):
+            own = state[maker]
+            if "generator" in own:
+                self.generators[maker] = self._generator(own["generator"].features, last, maker, [])
+            self.classifiers[maker] = self._trained(own["classifier"], last, maker, [])
+            for generation in generations:
+                self._note_errors(maker, generation.made[maker].predicted)
+
+    def step(self, number: int) -> tuple[Generation, list[dict[str, Rows]]]:
+        """Run a generation; return it, and what its models were trained on.
+
+        A generation that cannot be run is returned as stopped, with the reason.
+        """
+        events: list[list[Event]] = [[] for _ in self.classifiers]
+        state: list[dict[str, Rows]] = [{} for _ in self.classifiers]
+        books: list[dict[str, Accounting]] = [{} for _ in self.classifiers]
+        try:
+            with _stopping():
+                if self.arm.retrains and number:
+                    self._train_generators(number, state, books, events)
+                classifiers = self._train_classifiers(number, state, books, events)
+                made = [
+                    self._measured(number, maker, classifiers[maker], state[maker]["classifier"], books[maker], events)
+                    for maker in range(len(classifiers))
+                ]
+        except Stopped as stop:
+            return _stopped(number, str(stop), events), []
+        self.classifiers = classifiers
+        for maker, one in enumerate(made):
+            self._note_errors(maker, one.predicted)
+        return Generation(number, tuple(made)), state
+
+    @staticmethod
+    def unborn(plan: LoopPlan, said: str) -> Generation:
+        """Return the generation 0 of a chain whose annotators or first generators cannot be trained."""
+        return _stopped(0, said, [[] for _ in range(plan.decision_makers)])
+
+    def _train_generators(
+        self,
+        number: int,
+        state: list[dict[str, Rows]],
+        books: list[dict[str, Accounting]],
+        events: list[list[Event]],
+    ) -> None:
+        fitted = []
+        for maker in range(self.plan.decision_makers):
+            moment = self._moment("generator", number, maker, events[maker])
+            selected = select(self._pooled(moment, maker), self.arm.interventions, self.size, 0, moment)
+            _account(selected.accounting, "generator", books[maker], events[maker])
+            state[maker]["generator"] = selected.rows
+            fitted.append(self._generator(selected.rows.features, number, maker, events[maker]))
+        self.generators = fitted
+
+    def _train_classifiers(
+        self,
+        number: int,
+        state: list[dict[str, Rows]],
+        books: list[dict[str, Accounting]],
+        events: list[list[Event]],
+    ) -> list[Decides]:
+        fitted = []
+        for maker in range(self.plan.decision_makers):
+            moment = self._moment("classifier", number, maker, events[maker])
+            draw = self._pooled(moment, maker)
+            selected = select(draw, self.arm.interventions, self.size, self.plan.batch, moment)
+            _account(selected.accounting, "classifier", books[maker], events[maker])
+            state[maker]["classifier"] = selected.rows
+            fitted.append(self._trained(selected.rows, number, maker, events[maker]))
+        return fitted
+
+    def _moment(self, purpose: str, number: int, maker: int, events: list[Event]) -> Moment:
+        rng = self._rng(number, maker, GENERATOR_DRAWS if purpose == "generator" else CLASSIFIER_DRAWS)
+        return Moment(
+            purpose=purpose,
+            generation=number,
+            world=self.world,
+            previous=self.classifiers[maker],
+            annotator=self.annotator,
+            original=partial(self._original, rng),
+            foreign=partial(self._from_outside, rng),
+            errors=self.errors[maker],
+            rng=rng,
+            events=events,
+        )
+
+    def _pooled(self, moment: Moment, maker: int) -> Draw:
+        """Return the draw of those who enter a decision-maker's data: its own people, and people of the pool."""
+        own = self._entering(moment, maker)
+        if not self.arm.overlap:
+            return own
+        makers = range(self.plan.decision_makers)
+        moments = [replace(moment, previous=self.classifiers[one], errors=self.errors[one]) for one in makers]
+        draws = [self._entering(of, one) for one, of in zip(makers, moments, strict=True)]
+
+        def pool(number: int) -> Rows:
+            shares = moment.rng.multinomial(number, np.full(len(draws), 1.0 / len(draws)))
+            rows = joined([draw(int(many)) for draw, many in zip(draws, shares, strict=True)])
+            return rows[moment.rng.permutation(len(rows))]
+
+        return mixed(own, pool, self.arm.overlap, moment)
+
+    def _entering(self, moment: Moment, maker: int) -> Draw:
+        generator = self.generators[maker]
+
+        def sampled(number: int) -> Rows:
+            return self._people(generator, number, moment.rng, moment.events)
+
+        return shifted(sampled, self._shifts, moment)
+
+    def _people(self, generator: Samples, number: int, rng: np.random.Generator, events: list[Event]) -> Rows:
+        """Return sampled people with label and group by the annotators.
+
+        Raises
+        ------
+        Stopped
+            If half of them or more are no finite numbers.
+        """
+        if not number:
+            nobody = np.zeros(0, dtype=np.int64)
+            return Rows(self.world.features[:0], nobody, nobody)
+        features = generator.sample(number, rng)
+        if len(features) < number:
+            events.append(Event("not finite", f"{number - len(features)} of {number} people"))
+        if len(features) <= FEWEST_FINITE * number:
+            raise Stopped(f"the generator diverged: {number - len(features)} of {number} people are no finite numbers")
+        if features.shape[1:] != self.world.features.shape[1:]:
+            raise Stopped(f"the generator gives people of shape {features.shape[1:]}")
+        return Rows(features, self.annotator.decide(features), self.grouping.decide(features))
+
+    def _original(self, rng: np.random.Generator, number: int) -> Rows:
+        everyone = len(self.world.label)
+        chosen = rng.choice(everyone, number, replace=number > everyone)
+        return Rows(self.world.features[chosen], self.world.label[chosen], self.world.group[chosen])
+
+    def _from_outside(self, rng: np.random.Generator, number: int) -> Rows:
+        """Return people as a generator and a classifier outside of the loop give them, trained once."""
+        if self._foreign is None:
+            original = Rows(self.world.features, self.world.label, self.world.group)
+            generator = fit_generator(self.plan.steps("generator"), original.features, self._seed(0, 0, FOREIGN), [])
+            people = self._people(generator, self.size, self._rng(0, 1, FOREIGN), [])
+            self._foreign = generator, self._classifier(0, people, self._seed(0, 2, FOREIGN), [])
+        rows = self._people(self._foreign[0], number, rng, [])
+        return rows.labelled(self._foreign[1].decide(rows.features)) if number else rows
+
+    def _part(self, maker: int) -> Floats:
+        """Return the original individuals that a decision-maker begins with."""
+        if self.plan.start == "shared":
+            return self.world.features
+        order = self._rng(0, 0, START).permutation(len(self.world.features))
+        return self.world.features[np.sort(np.array_split(order, self.plan.decision_makers)[maker])]
+
+    def _generator(self, features: Floats, number: int, maker: int, events: list[Event]) -> Samples:
+        seed = self._seed(number, maker, GENERATOR_SEED)
+        return fit_generator(self.plan.steps("generator"), features, seed, events)
+
+    def _trained(self, rows: Rows, number: int, maker: int, events: list[Event]) -> Decides:
+        learn = next((found for one in self.arm.interventions if (found := one.learn(self.world)) is not None), None)
+        if learn is None and self.plan.batch:
+            learn = in_batches(self.plan.batch, self.plan.epochs, len(self.world.classes))
+        return self._classifier(maker, rows, self._seed(number, maker, CLASSIFIER_SEED), events, learn)
+
+    def _classifier(
+        self, role: int | str, rows: Rows, seed: int, events: list[Event], learn: Learn | None = None
+    ) -> Decides:
+        steps = self.plan.steps(role)  # type: ignore[arg-type]
+        return fit_classifier(steps, rows, len(self.world.classes), seed, events, learn)
+
+    def _measured(  # noqa: PLR0917 (what there is to say of one decision-maker)
+        self,
+        number: int,
+        maker: int,
+        classifier: Decides,
+        trained: Rows,
+        books: dict[str, Accounting],
+        events: list[list[Event]],
+    ) -> Made:
+        world, own = self.world, events[maker]
+        people = self._people(self.generators[maker], self.plan.samples, self._rng(number, maker, SAMPLES), own)
+        sequential = any(isinstance(shift, SequentialLabels) for shift in self._shifts)
+        label = self.classifiers[maker].decide(people.features) if sequential else people.label
+        for there, names, what in ((label, world.classes, "class"), (people.group, world.groups, "group")):
+            gone = sorted(set(range(len(names))) - set(np.unique(there).tolist()))
+            own.extend(Event(f"{what} vanished", names[place]) for place in gone)
+        probabilities = classifier.probabilities(world.test_features)
+        return Made(
+            predicted=classifier.decide(world.test_features),
+            score=probabilities[:, world.favourable],
+            trained=np.bincount(world.stratum(trained.label, trained.group), minlength=world.strata),
+            strata=np.bincount(world.stratum(label, people.group), minlength=world.strata),
+            annotated=np.bincount(world.stratum(people.label, people.group), minlength=world.strata),
+            distances=made_people(world, people.features),
+            accounting=books,
+            events=(*(self.first if number == 0 and maker == 0 else ()), *own),
+            kept=people.features[: self.plan.keep],
+        )
+
+    def _note_errors(self, maker: int, predicted: np.ndarray) -> None:
+        world = self.world
+        rates = of_groups(predicted, world.test_label, world.test_group, world.favourable, len(world.groups))
+        self.errors[maker] = np.vstack([self.errors[maker], 1.0 - rates["accuracy"]])
+
+    def _rng(self, number: int, maker: int, what: int) -> np.random.Generator:
+        # The same for all arms, so that they differ in what they do and not in what they drew.
+        key = (1, self.seed, number, maker, what)
+        return np.random.default_rng(np.random.SeedSequence(self.plan.seed, spawn_key=key))
+
+    def _seed(self, number: int, maker: int, what: int) -> int:
+        return int(self._rng(number, maker, what).integers(2**31 - 1))
+
+
+def _stopped(number: int, said: str, events: Sequence[Sequence[Event]]) -> Generation:
+    """Return a generation at which a chain ends."""
+    nobody = np.zeros(0, dtype=np.int64)
+    made = tuple(
+        Made(nobody, np.zeros(0), nobody, nobody, nobody, {}, events=(*own, Event("stopped", said))) for own in events
+    )
+    return Generation(number, made, said)
+
+
+class _stopping:  # noqa: N801 (reads as a verb in `with`)
+    """Turns whatever a model of the user's raises into the end of the chain; errors of the plan stay errors."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        from polyculture.errors import PolycultureError
+
+        if isinstance(error, Exception) and not isinstance(error, Stopped | PolycultureError | MemoryError):
+            raise Stopped(f"{type(error).__name__}: {first_line(str(error))}") from error
+
+
+def _account(accounting: Accounting | None, purpose: str, books: dict[str, Accounting], events: list[Event]) -> None:
+    if accounting is None:
+        return
+    books[purpose] = accounting
+    empty = int(((accounting.pool == 0) & (accounting.quota > 0)).sum())
+    if empty:
+        events.append(Event("empty stratum", f"{empty} of {len(accounting.quota)}, for the {purpose}"))
+    if accounting.missing:
+        events.append(Event("places left", f"{accounting.missing}, of the {purpose}"))

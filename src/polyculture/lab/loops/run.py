@@ -1,0 +1,223 @@
+"""Running a loop: chains through joblib, each generation into the store when it is finished, progress with time left.
+
+The same plan gives the same bytes with any number of jobs: a chain depends on its number alone, and the threads of
+numerical libraries are held to one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event as Signal
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from polyculture.errors import UsageError
+from polyculture.lab.components import build, need_lab
+from polyculture.lab.folder import locked, versions
+from polyculture.lab.loops.actors import weight_name
+from polyculture.lab.loops.chain import Chain, Stopped
+from polyculture.lab.loops.store import LIBRARIES, LoopStore
+from polyculture.lab.loops.world import everyone, world_of
+from polyculture.lab.run import ONE_AT_A_TIME, check_worker, duration, note
+from polyculture.lab.workers import check_call, worker_gone, workers
+
+if TYPE_CHECKING:
+    from polyculture.lab.loops.generation import Generation
+    from polyculture.lab.loops.plan import LoopPlan
+    from polyculture.lab.loops.world import Everyone
+
+__all__ = ["run"]
+
+WATCHED = 1.0  # seconds between two looks at what has been written
+
+Progress = Callable[[str], None]
+
+
+def run(
+    plan: LoopPlan, out: Path, *, jobs: int = 1, backend: str = "loky", progress: Progress | None = None
+) -> LoopStore:
+    """Run what is still to be run of a plan.
+
+    Parameters
+    ----------
+    plan : LoopPlan
+        The experiment.
+    out : Path
+        Folder of the results; the store goes into ``out/store``, how long chains took into ``out/timings.csv``.
+    jobs : int
+        Processes; -1 for as many as there are processors.
+    backend : str
+        Where joblib runs them; processes of other machines must see ``out``, into which each writes what it finished.
+    progress : callable, optional
+        Called with what is being done, in words.
+
+    Returns
+    -------
+    LoopStore
+        Complete.
+
+    Raises
+    ------
+    InputError, UsageError
+        If plan, data or actors do not fit together; nothing has been run then.
+    OutputError
+        If the store cannot be written; generations that were finished stay, and the same call goes on there.
+    """
+    need_lab()
+    tell = progress or (lambda _: None)
+    check_call(jobs, backend)
+    check_actors(plan)
+    tell("Reading the data")
+    everybody = everyone(plan)
+    for seed in range(plan.seeds if plan.split == "seed" else 1):
+        world_of(plan, everybody, seed)
+    _check_constraint(plan, everybody)
+    with locked(out):
+        store = LoopStore.begin(out / "store", plan, everybody)
+        _fill(store, everybody, jobs, backend, tell, out / "timings.csv")
+    return store
+
+
+def check_actors(plan: LoopPlan) -> None:
+    """Build every actor once, so that a wrong name is refused before anything runs.
+
+    Raises
+    ------
+    UsageError
+        If one cannot be built, or lacks what is asked of it.
+    """
+    generator = [step for _, step in build(plan.steps("generator"), 0).steps]
+    for step in generator[:-1]:
+        if not hasattr(step, "inverse_transform"):
+            raise UsageError(
+                f"{type(step).__name__} of the generator cannot be undone.",
+                hint="Before what samples only transformers with inverse_transform can stand, such as PCA.",
+            )
+    if not hasattr(generator[-1], "sample"):
+        raise UsageError(
+            f"{type(generator[-1]).__name__} samples nothing.",
+            hint="Name a generator, such as sklearn.mixture.GaussianMixture.",
+        )
+    weights = any(one.__struct_config__.tag == "reweighting" for arm in plan.arms for one in arm.interventions)
+    for role in ("label", "group", *range(len(plan.classifiers))):
+        pipeline = build(plan.steps(role), 0)
+        last = pipeline.steps[-1][1]
+        if not hasattr(last, "predict_proba"):
+            raise UsageError(
+                f"{type(last).__name__} gives no probabilities (predict_proba).",
+                hint="Name a classifier that does, such as sklearn.linear_model.LogisticRegression.",
+            )
+        if isinstance(role, int) and weights:
+            weight_name(pipeline, last)
+        if isinstance(role, int) and plan.batch and (len(pipeline.steps) > 1 or not hasattr(last, "partial_fit")):
+            raise UsageError(
+                f"{type(last).__name__} cannot learn from batches (partial_fit).",
+                hint="Set batch = 0, or choose one that does, such as sklearn.linear_model.SGDClassifier.",
+            )
+
+
+def _check_constraint(plan: LoopPlan, everybody: Everyone) -> None:
+    constrained = any(one.__struct_config__.tag == "fairness constraint" for a in plan.arms for one in a.interventions)
+    if constrained and len(everybody.classes) != 2:
+        raise UsageError(
+            f"A fairness constraint needs two classes; the label has {len(everybody.classes)}.",
+            hint="Make the label a condition, or leave that intervention out.",
+        )
+
+
+def _fill(  # noqa: PLR0917 (what a run is made of)
+    store: LoopStore, everybody: Everyone, jobs: int, backend: str, tell: Progress, timings: Path
+) -> None:
+    from joblib import delayed
+
+    plan = store.manifest.plan
+    there = store.there()
+    missing = []
+    for chain, places in there.items():
+        found = store.read(places)
+        if store.finished(found):
+            store.tidy(chain, None)
+        else:
+            missing.append(chain)
+    if not missing:
+        return
+    total = plan.chains * plan.generations
+    calls = (delayed(_run_chain)(store, everybody, one) for one in missing)
+
+    def kept() -> str:
+        return f"{store.count()} of {total} generations are kept"
+
+    try:
+        with workers(backend, jobs, everybody) as work, _watching(store, total, tell):
+            for chain, generations, seconds in work(calls):
+                note(timings, ("chain", "generations", "seconds"), (chain, generations, f"{seconds:.3f}"))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{kept()}, and the same command goes on there") from None
+    except Exception as error:
+        if (said := worker_gone(error, kept())) is None:
+            raise
+        raise said from error
+
+
+@contextmanager
+def _watching(store: LoopStore, total: int, tell: Progress) -> Iterator[None]:
+    """Tell how many generations have been written, while a block runs: workers write them themselves."""
+    begun, before, done = time.monotonic(), store.count(), Signal()
+
+    def watch() -> None:
+        tell(f"Generation {before} of {total}")
+        while not done.wait(WATCHED):
+            now = store.count()
+            if now > before:
+                left = (time.monotonic() - begun) / (now - before) * (total - now)
+                tell(f"Generation {now} of {total}, about {duration(left)} left")
+
+    thread = Thread(target=watch, name="polyculture-progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _run_chain(store: LoopStore, everybody: Everyone, number: int) -> tuple[int, int, float]:
+    """Run a chain from where it is; in a process of its own where there are several jobs."""
+    from threadpoolctl import threadpool_limits
+
+    check_worker(store.manifest.versions, versions(LIBRARIES))
+    with ONE_AT_A_TIME:
+        begun = time.monotonic()
+        check_actors(store.manifest.plan)  # their libraries must be there before their threads can be limited
+        with threadpool_limits(limits=1):
+            count = _go_on(store, everybody, number)
+        return number, count, time.monotonic() - begun
+
+
+def _go_on(store: LoopStore, everybody: Everyone, number: int) -> int:
+    plan = store.manifest.plan
+    generations: list[Generation] = store.generations(number)
+    try:
+        chain = Chain(plan, everybody, number)
+    except Stopped as stop:
+        store.write(number, Chain.unborn(plan, str(stop)), [])
+        return 1
+    state = None
+    while generations:
+        state = store.state(number, generations[-1].number, chain.world.features.shape[1:])
+        if state is not None:
+            break
+        generations.pop()  # its state was deleted or lost: that generation is run again, to the same bytes
+    if generations and state is not None:
+        chain.take_up(generations, state)
+    done = 0
+    for following in range(len(generations), plan.generations):
+        generation, state = chain.step(following)
+        store.write(number, generation, state)
+        done += 1
+        if generation.stopped:
+            break
+    return done

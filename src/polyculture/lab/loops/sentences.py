@@ -1,0 +1,105 @@
+"""What a loop says in words: its first sentence, and what has to be known to read the numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from polyculture.audit.words import count, interval, listed, number, percent, plural
+from polyculture.lab.loops.chain import EVENTS
+
+if TYPE_CHECKING:
+    from polyculture.lab.loops.plan import LoopPlan
+    from polyculture.lab.loops.records import CollapseRecord, EndpointRecord, LoopFaultRecord
+
+__all__ = ["accuracy_changes", "flag", "headline", "notes", "worst_change"]
+
+
+def headline(plan: LoopPlan, endpoints: Sequence[EndpointRecord], collapse: Sequence[CollapseRecord]) -> str:
+    """Return the first sentence: whether accuracy falls over the generations, in which arms, then the numbers."""
+    if all(one.stopped == one.seeds for one in collapse):
+        return "No chain came to its last generation: see what went wrong."
+    changes = accuracy_changes(endpoints)
+    last = {
+        one.arm: one
+        for one in endpoints
+        if (one.measure, one.of, one.endpoint) == ("accuracy", None, "last generation")
+    }
+    if not changes:
+        only = next(one for one in last.values() if one.value.value is not None)
+        return f"Accuracy is {percent(only.value.value or 0.0)} in the only generation ({only.arm})."
+    falls, worst = _falls(changes), worst_change(changes)
+    now = last[worst.arm].value.value or 0.0
+    before = now - (worst.value.value or 0.0)
+    ends = interval(worst.value, "points")
+    size = (
+        f"in {worst.arm} it goes from {percent(before)} to {percent(now)}, a change of "
+        f"{number(worst.value, 'points')}{f' ({ends})' if ends else ''}"
+    )
+    span = f"over {plural(plan.generations, 'generation')}"
+    if not falls:
+        where = "" if len(changes) == 1 else " in any arm; the lowest"
+        return f"Whether accuracy falls {span} cannot be told from these seeds{where}: {size}."
+    many = f"all {len(changes)} arms" if len(falls) == len(changes) > 1 else f"{len(falls)} of {len(changes)} arms"
+    if len(changes) == 1:
+        return f"Accuracy falls {span}: {size}."
+    return f"Accuracy falls {span} in {many}; the most, {size}."
+
+
+def accuracy_changes(endpoints: Sequence[EndpointRecord]) -> list[EndpointRecord]:
+    """Return how accuracy changed since generation 0 in each arm in which that is defined."""
+    wanted = ("accuracy", None, "change since generation 0")
+    own = [one for one in endpoints if (one.measure, one.of, one.endpoint) == wanted]
+    return [one for one in own if one.value.value is not None]
+
+
+def _falls(changes: Sequence[EndpointRecord]) -> list[EndpointRecord]:
+    return [one for one in changes if one.value.high is not None and one.value.high < 0.0]
+
+
+def worst_change(changes: Sequence[EndpointRecord]) -> EndpointRecord:
+    """Return the arm that the first sentence is about: of those that fall for sure the lowest, else of all."""
+    return min(_falls(changes) or changes, key=lambda one: one.value.value or 0.0)
+
+
+def flag(one: CollapseRecord) -> str:
+    """Return what has to be said beside an arm's gaps; empty where its classifiers still tell people apart."""
+    if not one.constant:
+        return ""
+    who = "all seeds" if one.constant == one.seeds else f"{one.constant} of {one.seeds} seeds"
+    return f"nearly constant in {who}: a small gap there is not equal treatment of people who differ"
+
+
+def notes(
+    plan: LoopPlan, collapse: Sequence[CollapseRecord], faults: Sequence[LoopFaultRecord], groups: Sequence[str]
+) -> tuple[str, ...]:
+    """Return what has to be known to read the numbers."""
+    found = [
+        "A seed is the unit: intervals are t over seeds, with the data as they are. Bands of curves hold in all "
+        "generations at once (Bonferroni), so that they are wide with few seeds; those of endpoints are for one.",
+        "Decisions are measured on real test individuals with their true labels; generated people by "
+        f"{count(plan.samples)} samples of each generator, labelled as those that its classifier is trained on.",
+        "The divergence is KL(generated || ideal) in nats. The Frechet distance is taken in the first principal "
+        "components (at most 10) of the standardized features of the training individuals.",
+        f"Primary endpoints: {listed(plan.endpoints)}, in the last generation and in the mean over generations. The "
+        "other measures are many looks at the same chains, and no interval is corrected for that.",
+    ]
+    if plan.seeds == 1:
+        found.append("With one seed there are no intervals.")
+    if len(groups) == 1:
+        found.append("Without groups there are no gaps.")
+    constant = [one.arm for one in collapse if one.constant]
+    if constant:
+        found.append(
+            f"In the last generation classifiers give nearly everyone the same class ({listed(constant)}). Where that "
+            "is so, a small gap says nothing of how those are treated who differ: read it beside accuracy and the "
+            "class share."
+        )
+    totals: Counter[str] = Counter()
+    for fault in faults:
+        totals[fault.reason] += fault.count
+    found += [
+        f"{reason.capitalize()}: {count(totals[reason])} ({what})." for reason, what in EVENTS.items() if totals[reason]
+    ]
+    return tuple(found)

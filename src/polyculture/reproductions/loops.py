@@ -1,0 +1,199 @@
+"""What the loops on tables have in common: data sets, arms, claims of a direction, and the record of all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyculture._version import __version__
+from polyculture.audit.records import InputFile
+from polyculture.audit.statistic import Statistic, undefined
+from polyculture.audit.words import listed, plural
+from polyculture.claims import feedback_loops as paper
+from polyculture.claims.records import VERDICTS, ClaimRecord, ReproductionRecord, Verdict
+from polyculture.claims.verdict import direction
+from polyculture.loops import Loop, loop
+from polyculture.reproductions.law_school import BAR, DERIVED, GROUPS, ROW_NUMBERS, passed
+from polyculture.reproductions.result import Reproduction
+
+if TYPE_CHECKING:
+    from polyculture.lab.loops.records import EndpointRecord, LoopRecord
+
+__all__ = ["AnyPath", "ClaimsOf", "claim", "data_sets", "endpoint", "run_loops"]
+
+AnyPath = str | PathLike[str]
+ClaimsOf = Callable[["LoopRecord", str], list[ClaimRecord]]
+LAST, CHANGE = "last generation", "change since generation 0"
+GENERATOR = {
+    "steps": [
+        {"estimator": "sklearn.decomposition.PCA", "parameters": {"n_components": 0.95}},
+        {"estimator": "sklearn.mixture.GaussianMixture", "parameters": {"n_components": 4, "reg_covar": 0.001}},
+    ]
+}
+_NOTES = (
+    "The paper's loops are of images, generators are variational autoencoders and 40 generations long. On tables, with "
+    "mixtures and short loops, only its directions can be held against what is found.",
+    "Each claim of a data set is one of several looks at the same chains; no interval is corrected for that.",
+)
+
+
+def data_sets(law_school: AnyPath | None, seed: int) -> dict[str, dict[str, Any]]:
+    """Return what each data set adds to a plan: German Credit, and law school where its table is given.
+
+    Raises
+    ------
+    InputError, UsageError
+        If the table cannot be read, or lacks a column.
+    """
+    from polyculture.errors import ColumnError
+    from polyculture.lab.data import read_frame
+    from polyculture.lab.plan import Data
+
+    found: dict[str, dict[str, Any]] = {
+        "german-credit": {
+            "data": {"source": "german_credit", "groups": ["age>=25"]},
+            "label": "credit = 1",
+            "favourable": "true",
+            "seed": seed,
+        }
+    }
+    if law_school is None:
+        return found
+    source = str(law_school)
+    frame, _ = read_frame(Data(source=source))
+    bar = next((name for name in BAR if name in frame.columns), None)
+    race = next((name for name in GROUPS if name in frame.columns), None)
+    if bar is None or race is None:
+        raise ColumnError(
+            f"{source} has no column that says who passed the bar, or of which race or sex they are.",
+            hint=f"Name them one of {', '.join(BAR)}, and race or sex.",
+        )
+    found["law-school"] = {
+        "data": {
+            "source": source,
+            "groups": ["race = White"] if race == "race" else [race],
+            "leave_out": [name for name in (*ROW_NUMBERS, *DERIVED) if name in frame.columns],
+        },
+        "label": passed(frame, bar),
+        "favourable": "true",
+        "rows": 2000,
+        "seed": seed,
+    }
+    return found
+
+
+def endpoint(
+    record: LoopRecord, arm: str, measure: str, name: str = LAST, of: str | None = None
+) -> EndpointRecord | None:
+    """Return one endpoint of a record; None where there is none."""
+    key = (arm, measure, of, name)
+    return next((one for one in record.endpoints if (one.arm, one.measure, one.of, one.endpoint) == key), None)
+
+
+def claim(
+    about: str,
+    statement: str,
+    found: Statistic | None,
+    *,
+    above: bool,
+    unit: str = "points",
+    source: str = paper.SOURCE,
+    beside: str = "",
+) -> ClaimRecord:
+    """Return a claim of a direction, held against an interval over seeds; ``beside`` is said with the reason."""
+    stat = undefined("this arm or measure was not run") if found is None else found
+    verdict, reason = direction(stat, none=1.0 if unit == "ratio" else 0.0, above=above)
+    return ClaimRecord(
+        about=about,
+        statement=statement,
+        unit=unit,  # type: ignore[arg-type]
+        published=None,
+        decimals=3,
+        found=stat,
+        judged_by="direction",
+        verdict=verdict,
+        reason=f"{reason}; {beside}" if beside else reason,
+        source=source,
+    )
+
+
+def run_loops(
+    name: str,
+    plans: dict[str, dict[str, Any]],
+    claims_of: ClaimsOf,
+    *,
+    notes: Sequence[str],
+    out: AnyPath | None,
+    settings: Iterable[str],
+    jobs: int,
+    backend: str,
+    seed: int,
+    command: str,
+    progress: Callable[[str], None] | None,
+) -> Reproduction:
+    """Run a loop on each data set and hold claims against what is found.
+
+    Parameters
+    ----------
+    name : str
+        Of the reproduction.
+    plans : dict of str to dict
+        Data set -> plan.
+    claims_of : callable
+        Claims from a record and the name of its data set.
+    notes : sequence of str
+        What a reader should know of it.
+    out : path or None
+        Folder of the results; the loop of each data set goes into a folder of its name.
+    settings, jobs, backend, seed, command, progress
+        As in `polyculture.lab.loop` and `polyculture.reproduce`.
+    """
+    found: dict[str, Loop] = {}
+    settings = tuple(settings)
+    for data, plan in plans.items():
+        folder = None
+        if out is not None:
+            folder = Path(out) / data
+            folder.mkdir(parents=True, exist_ok=True)
+        said = None if progress is None else _prefixed(progress, data)
+        found[data] = loop(plan, out=folder, set=settings, jobs=jobs, backend=backend, progress=said)
+    claims = [one for data, result in found.items() for one in claims_of(result.record, data)]
+    counts = Counter(one.verdict for one in claims)
+    words: dict[Verdict, str] = {
+        "agrees": "agree",
+        "disagrees": "disagree",
+        "cannot tell": "cannot be told",
+        "not tested": "not tested",
+    }
+    parts = [f"{counts[verdict]} {told}" for verdict, told in words.items() if counts[verdict]]
+    inputs = {key: value for result in found.values() for key, value in result.record.data.items()}
+    return Reproduction(
+        ReproductionRecord(
+            name=name,
+            paper=paper.PAPER,
+            sentence=f"Of {plural(len(claims), 'claim')} on {listed(list(found))}: {listed(parts)}.",
+            version=__version__,
+            seed=seed,
+            command=command,
+            inputs=tuple(InputFile(name=key, format="data", sha256=value) for key, value in inputs.items()),
+            verdicts={verdict: counts[verdict] for verdict in VERDICTS},
+            claims=tuple(claims),
+            snapshots=(),
+            notes=(
+                *(f"{data}: {result.headline}" for data, result in found.items()),
+                *(["The loops themselves are in folders of the data sets' names: report.html, tables."] if out else []),
+                *([f"The plans were changed: {', '.join(settings)}."] if settings else []),
+                *notes,
+                *_NOTES,
+                *dict.fromkeys(note for result in found.values() for note in result.record.notes[:3]),
+            ),
+        ),
+        loops=found,
+    )
+
+
+def _prefixed(progress: Callable[[str], None], data: str) -> Callable[[str], None]:
+    return lambda stage: progress(f"{data}: {stage}")

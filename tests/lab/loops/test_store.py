@@ -1,0 +1,228 @@
+"""A loop that is killed at any moment goes on where it stopped, and ends with the bytes of one that was not."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from make_people import people
+from polyculture.errors import FileError, OutputError, UsageError
+from polyculture.lab.loops import run as running
+from polyculture.lab.loops.plan import LoopPlan
+from polyculture.lab.loops.run import run
+from polyculture.lab.loops.store import LoopStore
+from store_tree import tree
+
+Plan = Callable[..., LoopPlan]
+PLAN = """
+label = "good"
+generations = {generations}
+seeds = 2
+samples = 200
+decision_makers = 2
+[data]
+source = "people.csv"
+id = "person"
+groups = ["sex"]
+[generator]
+estimator = "sklearn.mixture.GaussianMixture"
+parameters = {{ reg_covar = 0.001 }}
+[[arm]]
+setting = "SeqClass"
+[[arm]]
+setting = "SeqGenSeqClass"
+pool = "shared"
+shift = [{{ kind = "disparity amplification" }}]
+intervention = [{{ kind = "STAR", of = ["generator", "classifier"] }}]
+"""
+COMMAND = [sys.executable, "-m", "polyculture.cli", "lab", "loop", "plan.toml", "--out", "out", "--quiet"]
+# Kills itself with SIGKILL while the bytes of the n-th file lie under their temporary name.
+MID_WRITE = """
+import os, signal, sys
+real, left = os.fsync, int(sys.argv.pop(1))
+def fsync(handle):
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    real(handle)
+os.fsync = fsync
+from polyculture.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def begin(folder: Path, generations: int) -> Path:
+    folder.mkdir()
+    people().write_csv(folder / "people.csv")
+    (folder / "plan.toml").write_text(PLAN.format(generations=generations))
+    return folder
+
+
+def written(folder: Path) -> int:
+    store = folder / "out" / "store"
+    return len(list(store.glob("generation-*"))) if store.exists() else 0
+
+
+def kill_at_random(folder: Path, draw: random.Random) -> bool:
+    """Start the run, kill it some time after it began to write; False if it was done before."""
+    before = written(folder)
+    process = subprocess.Popen(COMMAND, cwd=folder)
+    while process.poll() is None and written(folder) <= before:
+        time.sleep(0.002)
+    time.sleep(draw.random() * 0.1)
+    process.send_signal(signal.SIGKILL)
+    return process.wait() == -signal.SIGKILL
+
+
+def kills(tmp_path: Path, times: int, generations: int) -> None:
+    whole = begin(tmp_path / "whole", generations)
+    subprocess.run(COMMAND, cwd=whole, check=True)
+    broken = begin(tmp_path / "broken", generations)
+    draw, killed = random.Random(times), 0
+    while killed < times:
+        if killed % 2:
+            at = str(draw.randint(1, 6))
+            words = [sys.executable, "-c", MID_WRITE, at, *COMMAND[3:]]
+            done = subprocess.run(words, cwd=broken, check=False).returncode == -signal.SIGKILL
+        else:
+            done = kill_at_random(broken, draw)
+        killed += done
+        if not done:
+            assert tree(broken / "out") == tree(whole / "out")
+            for path in (broken / "out" / "store").iterdir():
+                path.unlink()
+    subprocess.run(COMMAND, cwd=broken, check=True)
+    assert tree(broken / "out") == tree(whole / "out")
+    assert written(whole) == 4 * generations
+    assert not list((whole / "out" / "store").glob("state-*"))
+
+
+def test_five_kills_leave_the_same_bytes(tmp_path: Path) -> None:
+    kills(tmp_path, 5, generations=4)
+
+
+@pytest.mark.full
+def test_twenty_kills_leave_the_same_bytes(tmp_path: Path) -> None:
+    kills(tmp_path, 20, generations=10)
+
+
+def test_any_number_of_jobs_gives_the_same_bytes(plan: Plan, tmp_path: Path) -> None:
+    run(plan(), tmp_path / "one")
+    run(plan(), tmp_path / "two", jobs=2)
+    assert tree(tmp_path / "one") == tree(tmp_path / "two")
+    lines = (tmp_path / "two" / "timings.csv").read_text().splitlines()
+    assert lines[0] == "chain,generations,seconds"
+    assert {line.split(",")[1] for line in lines[1:]} == {"3"}
+
+
+def test_a_store_of_another_plan_or_other_data_is_not_added_to(plan: Plan, tmp_path: Path) -> None:
+    run(plan(generations=1), tmp_path / "out")
+    with pytest.raises(UsageError, match="another plan: generations"):
+        run(plan(), tmp_path / "out")
+    people(240, seed=9).write_csv(tmp_path / "people.csv")
+    with pytest.raises(UsageError, match=r"other data: people\.csv"):
+        run(plan(generations=1), tmp_path / "out")
+
+
+def test_a_damaged_generation_is_named_and_mended(plan: Plan, tmp_path: Path) -> None:
+    store = run(plan(), tmp_path / "out")
+    whole = tree(tmp_path / "out")
+    place = store.there()[1][1]
+    content = bytearray(place.read_bytes())
+    content[len(content) // 2] ^= 1
+    place.write_bytes(bytes(content))
+    with pytest.raises(FileError, match="is damaged") as caught:
+        run(plan(), tmp_path / "out")
+    assert "Delete it" in caught.value.hint
+    place.unlink()
+    with pytest.raises(FileError, match="lacks generations of chain 1"):
+        list(store.chains())
+    run(plan(), tmp_path / "out")
+    assert tree(tmp_path / "out") == whole
+
+
+def test_a_generation_whose_state_is_lost_is_run_again_to_the_same_bytes(plan: Plan, tmp_path: Path) -> None:
+    store = run(plan(seeds=1), tmp_path / "out")
+    whole = tree(tmp_path / "out")
+    store.there()[0][2].unlink()  # its state was removed when the chain was finished
+    run(plan(seeds=1), tmp_path / "out")
+    assert tree(tmp_path / "out") == whole
+
+
+def test_a_stopped_chain_is_finished_and_not_run_again(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "stops_at_once.py").write_text(
+        "from sklearn.mixture import GaussianMixture\nclass Breaks(GaussianMixture):\n"
+        "    def fit(self, X):\n        raise ValueError('no')\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    own = plan(generator={"estimator": "stops_at_once.Breaks"})
+    store = run(own, tmp_path / "out")
+    assert [one[0].stopped for one in store.chains()] == ["ValueError: no"] * 2
+    whole = tree(tmp_path / "out")
+    assert tree(run(own, tmp_path / "out").path.parent) == whole
+
+
+def test_a_full_disk_is_said_and_what_is_there_stays(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, calls = os.fsync, [0]
+
+    def full(handle: int) -> None:
+        calls[0] += 1
+        if calls[0] == 6:
+            raise OSError(28, "No space left on device")
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OutputError, match="no space left on device"):
+        run(plan(), tmp_path / "out")
+    there = set(tree(tmp_path / "out"))
+    assert sum("generation-" in name for name in there) == 1
+    monkeypatch.undo()
+    store = run(plan(), tmp_path / "out")
+    assert {name for name in there if "generation-" in name} < set(tree(tmp_path / "out"))
+    assert len(list(store.chains())) == 2
+
+
+def test_an_interrupt_says_how_many_generations_are_kept(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = running.Chain.step
+
+    def stops(chain: running.Chain, number: int) -> object:
+        if number == 2:
+            raise KeyboardInterrupt
+        return real(chain, number)
+
+    monkeypatch.setattr(running.Chain, "step", stops)
+    with pytest.raises(KeyboardInterrupt, match="2 of 6 generations are kept"):
+        run(plan(), tmp_path / "out")
+
+
+def test_progress_names_generations_and_the_time_left(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "WATCHED", 0.01)
+    said: list[str] = []
+    run(plan(generations=5), tmp_path / "out", progress=said.append)
+    assert said[:2] == ["Reading the data", "Generation 0 of 10"]
+    assert any(text.startswith("Generation ") and text.endswith(" left") for text in said)
+
+
+def test_no_pickle_lies_in_a_store(plan: Plan, tmp_path: Path) -> None:
+    store = run(plan(generations=1), tmp_path / "out")
+    kinds = {path.suffix for path in store.path.iterdir()}
+    assert kinds == {".parquet", ".json"}
+    with pytest.raises(FileError, match="no store"):
+        LoopStore.open(tmp_path / "elsewhere")

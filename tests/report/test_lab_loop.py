@@ -1,0 +1,104 @@
+"""The page and the charts of a feedback loop: checked by what they draw, and by what data text may not do."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+from rich.console import Console
+from sample_loop import HOSTILE, curve, record
+
+from polyculture.report.json import json_schema, record_json
+from polyculture.report.lab_loop import difference_kind, html, print_loop, repr_html
+from polyculture.report.lab_loop_charts import Line, accounting_chart, highest_share, lines_chart
+from polyculture.report.lab_loop_tables import tables
+
+
+def test_the_page_says_what_the_record_says() -> None:
+    page = html(record())
+    assert page.count("<h1>") == 1
+    for text in (
+        "Accuracy falls over 4 generations",
+        "nearly constant in 2 of 3 seeds",
+        "did not converge",
+        "A note.",
+        "accuracy 90.0\N{NO-BREAK SPACE}% to 60.0\N{NO-BREAK SPACE}%",
+        "Failed by all decision-makers",
+        "uniform over class and group",
+    ):
+        assert text in page, text
+    assert page.count('role="img"') == 2 * 3 + 1  # levels, gaps and both failed of each arm; one set of books
+    bare = page.replace("http-equiv", "").replace('xmlns="http://www.w3.org/2000/svg"', "")
+    assert "http" not in bare.replace('xmlns:xlink="http://www.w3.org/1999/xlink"', "")
+
+
+def test_text_from_data_stays_text() -> None:
+    page = html(record(HOSTILE))
+    assert "<script>" not in page
+    assert "\x1b" not in page
+    assert "&lt;script&gt;" in page
+    assert "<script>" not in repr_html(record(HOSTILE))
+
+
+def test_without_groups_or_others_the_page_leaves_them_out() -> None:
+    alone = record(groups=("everyone",), decision_makers=("decision-maker 1",), accounting=(), faults=())
+    page = html(alone)
+    assert 'id="together"' not in page
+    assert 'id="accounting"' not in page
+    assert 'id="faults"' not in page
+    assert "share of group" not in page
+
+
+def test_lines_are_the_curves_cut_at_the_axis() -> None:
+    chart = lines_chart([Line("accuracy", curve("a", "accuracy", 0.9, -0.1)), Line("none", None)], (0.0, 0.95))
+    assert chart is not None
+    assert [(row["generation"], round(row["value"], 2)) for row in chart.rows] == [
+        (0, 0.9),
+        (1, 0.8),
+        (2, 0.7),
+        (3, 0.6),
+    ]
+    assert chart.rows[0]["high"] is None
+    assert max(row["high"] for row in chart.rows[1:]) <= 0.95
+    assert lines_chart([Line("none", None)], (0.0, 1.0)) is None
+
+
+def test_books_are_of_the_rarest_stratum() -> None:
+    books = record().accounting
+    chart = accounting_chart(books, (0.0, 0.5))
+    assert chart is not None
+    first = {row["line"]: row["value"] for row in chart.rows if row["generation"] == 0}
+    chosen = 5 + 25 * 3 + 4 * 5
+    assert first == {
+        "rarest stratum, trained on": pytest.approx(10 / chosen),
+        "rarest stratum, in the pool": pytest.approx(5 / 125),
+        "shortfall": pytest.approx(20 / chosen),
+    }
+    assert highest_share(books) == pytest.approx(20 / chosen)
+
+
+def test_differences_are_shown_in_their_own_kind() -> None:
+    units = record().units
+    assert [difference_kind(measure, units) for measure in ("accuracy", "homogenization", "frechet")] == [
+        "points",
+        "ratio",
+        "number",
+    ]
+
+
+def test_tables_and_json_hold_every_figure() -> None:
+    own = tables(record())
+    assert len(own["generations"]) == 4 * len(record().curves)
+    assert own["generations"][1]["value_low"] == pytest.approx(0.7)
+    assert {row["measure"] for row in own["endpoints"]} == set(record().units)
+    jsonschema.validate(json.loads(record_json(record())), json_schema("lab-loop"))
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_the_terminal_shows_arms_and_flags(width: int, capsys: pytest.CaptureFixture[str]) -> None:
+    print_loop(record(), Console(width=width))
+    said = capsys.readouterr().out
+    assert "* classifiers that give nearly everyone" in " ".join(said.split())
+    assert "Decision-makers together" in said
+    assert all(len(line) <= width for line in said.splitlines())
