@@ -212,8 +212,10 @@ def test_llmdrift(data_file: Callable[[str], Path]) -> None:
         assert (model.failed_before, model.failed_after, model.failed_both) == (old.sum(), new.sum(), (old * new).sum())
     four = found.models[1]
     assert four.error.difference.value == pytest.approx(0.338)
-    assert four.undoing[0].verdict == "fewer than blind"
-    assert "(rough with 2 models)" in found.headline + four.undoing[0].sentence
+    assert four.undoing[0].verdict == "cannot tell"
+    assert "fewer than the uniform baseline; of difficulty alone these data cannot tell" in four.undoing[0].sentence
+    assert found.record.changes[0].undoing[0].verdict == "cannot tell"
+    assert "rough with 2 models" in four.undoing[0].sentence
 
 
 REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str, str]] = {

@@ -83,6 +83,37 @@ def test_avoiding_systemic_failures_is_fewer_than_blind() -> None:
     assert "ignore" not in found.sentence
 
 
+@pytest.mark.parametrize("models", [2, 3, 4])
+def test_with_few_models_a_verdict_against_difficulty_is_withheld(models: int) -> None:
+    """Two kinds of individuals and churn: with 2 models the data cannot show them, and the baseline is far off."""
+    rng = np.random.default_rng(5)
+    hard = rng.choice([-1.5, 3.75], 3_000, p=[0.8, 0.2]) + rng.normal(0.0, 0.45, 3_000)
+    rate = 1 / (1 + np.exp(-(hard[:, None] + np.linspace(-1.2, -0.4, models))))
+    mapping = Mapping(id="id", outcomes="failed", models=NAMES[:models])
+    before, after = (rng.random(rate.shape) < rate for _ in range(2))
+    churn = changed(frame(before), frame(after), mapping).undoing[0]
+    if models == 2:
+        assert (churn.difference_adjusted.high or 0) < 0, "the interval leaves out the truth: nothing but churn is here"
+        assert "these data cannot tell, since that baseline is rough with 2 models" in churn.sentence
+    assert churn.verdict != "fewer than blind"
+    avoiding = before & (rng.random(before.shape) > np.where(before.all(axis=1)[:, None], 0.0, 0.6))
+    found = changed(frame(before), frame(avoiding), mapping).undoing[0]
+    assert (found.difference_adjusted.high or 0) < 0
+    assert found.verdict == ("cannot tell" if models == 2 else "fewer than blind")
+    assert ("either blind baseline" in found.sentence) == (models > 2)
+
+
+@pytest.mark.parametrize("models", [3, 5])
+def test_with_three_models_more_than_difficulty_is_withheld(models: int) -> None:
+    rng = np.random.default_rng(1)
+    before = answers(rng, 20_000)[:, :models]
+    after = before & (rng.random(before.shape) > 0.3)
+    mapping = Mapping(id="id", outcomes="failed", models=NAMES[:models])
+    found = changed(frame(before), frame(after), mapping).undoing[0]
+    assert (found.difference_adjusted.low or 0) > 0
+    assert found.verdict == ("cannot tell" if models == 3 else "more than adjusted")
+
+
 def by_hand(before: np.ndarray, after: np.ndarray, model: int, others: int, read: np.ndarray) -> tuple[int, ...]:
     c = np.delete(read, model, axis=1).sum(axis=1) == others
     old, new = before[:, model], after[:, model]

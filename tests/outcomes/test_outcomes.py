@@ -112,6 +112,12 @@ def test_quantile_groups_keep_ties_together_and_name_their_edges() -> None:
     assert tally.thresholds == {"quantiles(x, 3) edge 1": 1.0, "quantiles(x, 3) edge 2": 3.0}
 
 
+def test_edges_that_look_the_same_at_six_digits_are_printed_with_more() -> None:
+    table = pl.DataFrame({"x": [1234567.0, 1234568.0, 1234569.0] * 3, "a": [0] * 9, "b": [1] * 9})
+    tally = Tally.of(Outcomes(table, Mapping(outcomes="failed", models=("a", "b"), by=("quantiles(x, 3)",))))
+    assert tally.cells == (("1234567 or less",), ("over 1234567 to 1234568",), ("over 1234568",))
+
+
 def test_a_column_wins_over_an_expression() -> None:
     assert parse_group("age>=40", ["age", "age>=40"]) == Group("age>=40", "age>=40")
 

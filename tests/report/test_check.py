@@ -119,6 +119,9 @@ def test_a_change_shows_both_numbers() -> None:
     assert value_words(line(rule="at_most_increase", value=0.3, baseline=0.2, change=0.1, against="b")) == (
         "0.3 (was 0.2, +0.1)"
     )
+    change = 0.008 - 0.009
+    fall = line(rule="at_most_increase", bound=0.001, value=0.008, baseline=0.009, change=change, against="b")
+    assert value_words(fall) == "0.008 (was 0.009, -0.001)"
 
 
 def test_the_json_is_what_the_schema_says() -> None:

@@ -98,7 +98,8 @@ class Undoing(Record, frozen=True, kw_only=True):
     share among the improvements that a repeat of the earlier version shows. ``net_share`` is of improvements less
     regressions. ``trend`` is the odds ratio of being undone for each further model that fails the individual;
     ``trend_adjusted`` what difficulty alone would give. ``verdict`` is "fewer than blind", "fewer than uniform",
-    "between", "more than blind", "more than adjusted", "not told apart from blind" or "undefined".
+    "between", "more than blind", "more than adjusted", "not told apart from blind", "cannot tell" (where it
+    would rest on the adjusted baseline: any verdict with 2 models, that there are more with 3) or "undefined".
     """
 
     reading: str

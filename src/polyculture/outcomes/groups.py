@@ -76,7 +76,10 @@ class Group:
 def _bin_label(index: int, edges: Sequence[float]) -> str:
     if not edges:
         return "all"
-    shown = [f"{edge:g}" for edge in edges]
+    for digits in range(6, 18):  # six, or as many as tell the edges apart
+        shown = [f"{edge:.{digits}g}" for edge in edges]
+        if len(set(shown)) == len(edges):
+            break
     labels = [f"{shown[0]} or less", *(f"over {a} to {b}" for a, b in pairwise(shown)), f"over {shown[-1]}"]
     return labels[index]
 

@@ -163,7 +163,8 @@ def interval_row(
         "expected": expected,
         "text": minus(text),
         "interval": minus(ends),
-        "both": minus(f"{text.removesuffix(' points')} ({ends})" if ends else text),
+        # The axis beneath says points; beside a label on a telephone there is no room for it.
+        "both": minus(f"{text.removesuffix(' points')} ({ends.removesuffix(' points')})" if ends else text),
         **more,
     }
 

@@ -120,6 +120,7 @@ def _short(value: float) -> str:
 
 
 def _apart(value: float, bound: float) -> str:
+    value = float(f"{value:.12g}")  # the rest is what a difference of two numbers leaves in a computer
     for digits in range(4, 17):
         text = f"{value:.{digits}g}" if abs(value) < 10_000 else f"{value:.{max(digits, 12)}g}"
         if (float(text) > bound) == (value > bound) and (float(text) < bound) == (value < bound):

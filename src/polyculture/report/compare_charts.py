@@ -63,8 +63,9 @@ def rates_chart(change: ChangeRecord) -> Chart:
 def change_chart(change: ChangeRecord) -> Chart:
     """Return the change of each model's failure rate and of systemic failure, in points, with paired intervals."""
     models = _largest(change)
+    # By the earlier name alone: of two names beside the number neither can be read on a telephone.
     rows = [
-        interval_row(index, short_versions(model), model.error.difference, "points", kind="model")
+        interval_row(index, model.name, model.error.difference, "points", kind="model")
         for index, model in enumerate(models)
     ]
     systemic = change.systemic_failure.rate.difference
