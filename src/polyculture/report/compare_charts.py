@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from polyculture.audit.change_records import ByOthersRow, ChangeRecord, FlowRow, ModelChange, PairedRate, TrendRecord
-from polyculture.audit.change_words import short_versions
 from polyculture.report import words
 from polyculture.report.charts import Chart, interval_row
 from polyculture.report.plots import interval_rows
