@@ -14,6 +14,8 @@ from polyculture.audit.statistic import Statistic
 from polyculture.audit.words import percent
 
 FEW_MODELS = 3  # up to so many, the law of difficulty is hardly known
+_TOO_FEW_FOR_FEWER = 2
+_TOO_FEW_FOR_MORE = 4
 WITHHELD = "cannot tell"
 
 
@@ -27,10 +29,12 @@ def with_verdict(found: Undoing, models: int) -> Undoing:
 
     With few ``models`` the adjusted baseline is rough, and verdicts that rest on it are withheld. In simulations
     churn alone, of two kinds of individuals, was always called "fewer than blind" with two models. With three it never
-    was, but up to three times in four more than difficulty would give: there only that side is withheld.
+    was, but up to three times in four more than difficulty would give, and with four models one time in three: there
+    only that side is withheld.
     """
     verdict = _verdict(found)
-    if models <= FEW_MODELS and (verdict in _MORE or (models < FEW_MODELS and verdict == "fewer than blind")):
+    too_few = _TOO_FEW_FOR_MORE if verdict in _MORE else _TOO_FEW_FOR_FEWER if verdict == "fewer than blind" else 0
+    if models <= too_few:
         verdict = WITHHELD
     return replace(found, verdict=verdict, sentence=_sentence(found, verdict, models))
 
