@@ -50,8 +50,11 @@ def test_made_texts_show_the_code_and_say_so(shell: Callable[..., Any], tmp_path
 def test_the_small_digits_are_a_finding_of_their_own(tmp_path: Path) -> None:
     found = pc.reproduce("shared-vision", out=tmp_path / "out", jobs=2)
     assert "8 by 8 digits" in found.record.notes[0]
-    assert found.record.verdicts["not tested"] == 0
     assert len(found.claims) == 3 + 5
+    # With two seeds nobody may be failed by all under one way to adapt: then H is undefined, and only then not tested.
+    for claim in found.record.claims:
+        assert (claim.verdict == "not tested") == (claim.found.value is None), claim.statement
+    assert found.record.verdicts["not tested"] <= 1
     accuracy = {
         (result.learner, result.arm): result.accuracy.value
         for result in found.experiment.results

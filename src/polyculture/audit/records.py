@@ -164,10 +164,10 @@ class NullRecord(Record, frozen=True, kw_only=True):
     """What one null model (model of chance) expects, and what is left over it.
 
     ``reason`` says why a null is undefined; ``systemic_failure`` is then None. ``residual_df`` is None where it does
-    not exist; ``residual_df_reason`` then says why. ``fits_by_construction`` is set where
-    it has as many parameters as patterns are free: then nothing is tested. ``excess`` is observed minus expected,
-    ``homogenization`` observed over expected. ``log_likelihood`` is of all individuals, ``held_out_log_likelihood``
-    of one individual on average under the fit to the half of the data without it. ``expected_profile`` holds the
+    not exist; ``residual_df_reason`` then says why. ``fits_by_construction`` is set where it has as many parameters as
+    patterns are free and fits them all: then nothing is tested. ``excess`` is observed minus expected,
+    ``homogenization`` observed over expected. ``log_likelihood`` is of all individuals, ``held_out_log_likelihood`` of
+    one individual on average under the fit to the half of the data without it. ``expected_profile`` holds the
     expected share of individuals by number of failures, from none to all models. ``smallest_detectable_excess`` is
     found in 80 % of data sets by a test at 5 %; ``rejected`` is by that test, and ``poorest_not_rejected`` marks the
     null with the fewest parameters that is not. ``method`` says how it was tested, or why not.

@@ -140,7 +140,10 @@ _FIELDS: dict[str, tuple[str, str]] = {
     "same": ("models that gave this answer", "models"),
     "parameters": ("parameters of the null model", "count"),
     "sentence": ("what it supposes, or says, in plain words", _TEXT),
-    "fits_by_construction": ("as many parameters as patterns are free, so that nothing is tested", "true or false"),
+    "fits_by_construction": (
+        "as many parameters as patterns are free, and it fits them all, so that nothing is tested",
+        "true or false",
+    ),
     "converged": ("false where the fit did not converge", "true or false"),
     "homogenization": ("observed / expected under this null model", _RATIO),
     "rejected": ("whether the test at 5 % rejects the null model; empty where there is none", "true or false"),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from polyculture.stats.homogeneity import estimate
+from polyculture.stats.moments import moments
 from polyculture.stats.nulls._draws import draw_excess
 from polyculture.stats.nulls.ladder import LADDER, Question, climb, is_null, latent_null, poorest_not_rejected
 from polyculture.stats.nulls.measured import smallest_detectable, two_sided_mid_p
@@ -76,6 +77,23 @@ def test_three_models_are_fitted_by_construction_by_two_classes(two_parameter, a
         assert one.p_value is None
         assert "by construction" in one.method
     assert poorest_not_rejected([replace(one, p_value=0.5) for one in found.values()]) == "2pl"
+
+
+def test_a_law_too_narrow_for_its_parameters_is_not_said_to_fit_by_construction():
+    """Three models of which the pairs fail apart, and all three together too often: no normal factors make that."""
+    moments = as_moments_of(np.array([260, 180, 180, 20, 180, 20, 20, 140]))
+    one = climb(["factors-2"], question(moments))[0]
+    assert one.residual_df == 0
+    assert abs(one.excess.value) > 1e-3
+    assert not one.by_construction
+    assert one.p_value is None
+    assert one.excess.low is None
+    assert "too narrow to fit them all" in one.method
+
+
+def as_moments_of(count):
+    failed = ((np.arange(8)[:, None] >> np.arange(3)) & 1).astype(bool)
+    return moments(np.ones_like(failed), failed, count)
 
 
 @pytest.mark.parametrize("name", ["equicorrelated", "rasch", "2pl", "classes-2"])

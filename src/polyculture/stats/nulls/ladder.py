@@ -55,6 +55,7 @@ LADDER = (
 """All nulls that are asked by default when all are asked for, the poorest first."""
 
 BY_CONSTRUCTION = "fits by construction: as many parameters as patterns are free"
+SATURATED = "no test: as many parameters as patterns are free, although the law is too narrow to fit them all"
 FIXED = "fixed with both margins: every table with these margins has the same"
 ONLY_WHERE_DEALT = "failures are dealt out only where nobody is weighted or in a cluster and all models judged everyone"
 _FEWEST_GOOD_DRAWS = 0.9
@@ -153,7 +154,6 @@ def _latent(
     shown = replace(
         bare,
         expected=expected,
-        by_construction=bare.residual_df == 0,
         log_likelihood=fit.log_likelihood,
         held_out=out,
         held_out_reason=no_halves,
@@ -169,8 +169,8 @@ def _latent(
         question, question.moments, expected, influence if index is None else influence[index], fit.exact
     )
     shown = with_excess(shown, moments, census=question.census)
-    if shown.by_construction:
-        return _fits_by_construction(shown)
+    if bare.residual_df == 0:
+        return _saturated(shown)
     if question.census:
         return replace(shown, method=CENSUS)
     if not question.moments.rows.plain:
@@ -180,13 +180,23 @@ def _latent(
     return _tested(shown, drawn, excess=excess, n=question.n, at_bound=fit.at_bound)
 
 
-def _fits_by_construction(shown: Measured) -> Measured:
-    def bare(value: Estimated) -> Estimated:
-        return Estimated(value.value, None, None, "", BY_CONSTRUCTION)
+def _saturated(shown: Measured) -> Measured:
+    """Return a null with as many parameters as patterns are free: it fits by construction, or leaves a known rest."""
+    fits = shown.excess.value is not None and abs(shown.excess.value) < _NOTHING
+    reason = BY_CONSTRUCTION if fits else SATURATED
 
-    if shown.excess.value is not None and abs(shown.excess.value) < _NOTHING:
+    def bare(value: Estimated) -> Estimated:
+        return Estimated(value.value, None, None, "", reason)
+
+    if fits:
         shown = replace(shown, excess=shown.excess._replace(value=0.0), homogenization=Estimated(1.0, None, None))
-    return replace(shown, excess=bare(shown.excess), homogenization=bare(shown.homogenization), method=BY_CONSTRUCTION)
+    return replace(
+        shown,
+        excess=bare(shown.excess),
+        homogenization=bare(shown.homogenization),
+        by_construction=fits,
+        method=reason,
+    )
 
 
 def _tested(shown: Measured, drawn: Draws, *, excess: float, n: float, at_bound: int) -> Measured:
