@@ -22,6 +22,7 @@ from polyculture.stats.nulls.rasch import Rasch, by_number_failed
 from polyculture.stats.nulls.two_parameter import TwoParameter
 
 ORACLE = json.loads((Path(__file__).parents[2] / "cases" / "girth_oracle.json").read_text(encoding="utf-8"))
+PY_IRT = json.loads((Path(__file__).parents[2] / "cases" / "py_irt_oracle.json").read_text(encoding="utf-8"))
 RATES = np.array([0.2, 0.5, 0.35, 0.6])
 FAMILIES = [
     FactorFamily(RATES, "probit", common=True),
@@ -91,6 +92,17 @@ def test_two_parameter_agrees_with_girth(oracle_table, rng):
     np.testing.assert_allclose(fit.theta[:6], -slopes * difficulty, atol=0.004)
     given = np.concatenate([-slopes * difficulty, slopes])
     assert fit.log_likelihood >= fit.family.gradient(given, oracle_table)[0]
+
+
+@pytest.mark.parametrize(("name", "null"), [("rasch", Rasch()), ("2pl", TwoParameter())])
+def test_difficulties_lie_as_those_of_py_irt(name, null, oracle_table, rng):
+    """A program of another method (variational, with priors): like order and like distances, not like digits."""
+    theta = null.fit(oracle_table, rng).theta
+    slopes = theta[6:] if name == "2pl" else theta[-1]
+    difficulty, theirs = -theta[:6] / slopes, np.array(PY_IRT[name]["difficulty"])
+    assert (PY_IRT["seed"], PY_IRT["models"]) == (ORACLE["seed"], ORACLE["models"])
+    assert np.corrcoef(difficulty, theirs)[0, 1] > 0.95
+    assert (np.argsort(difficulty)[:3] == np.argsort(theirs)[:3]).all()
 
 
 def test_rasch_rests_on_the_numbers_failed_only(oracle_table, rng):
