@@ -6,6 +6,7 @@ What is run stands in ``run``; here is who runs it and how, how long it takes, a
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
@@ -83,6 +84,11 @@ def workers(backend: str, jobs: int, shared: object) -> Iterator[Work]:
         elif backend == "ray":
             _needed("ray", "ray")
             import_module("ray.util.joblib").register_ray()
+        elif backend == "loky":
+            # A worker whose memory grew is replaced, and no call is lost. Where warnings are errors, that loky says so
+            # would end the thread that hands out the calls, and the run would wait for ever.
+            stack.enter_context(warnings.catch_warnings())
+            warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
         stack.enter_context(parallel_config(backend, n_jobs=jobs, **options))
         if backend != "ray":
             yield Parallel(n_jobs=jobs, return_as="generator", pre_dispatch="2*n_jobs")
