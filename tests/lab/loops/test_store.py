@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-import random
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from killed import Killed
 from make_people import people
 from polyculture.errors import FileError, OutputError, UsageError
 from polyculture.lab.loops import run as running
@@ -43,76 +39,20 @@ pool = "shared"
 shift = [{{ kind = "disparity amplification" }}]
 intervention = [{{ kind = "STAR", of = ["generator", "classifier"] }}]
 """
-COMMAND = [sys.executable, "-m", "polyculture.cli", "lab", "loop", "plan.toml", "--out", "out", "--quiet"]
-# Kills itself with SIGKILL while the bytes of the n-th file lie under their temporary name.
-MID_WRITE = """
-import os, signal, sys
-real, left = os.fsync, int(sys.argv.pop(1))
-def fsync(handle):
-    global left
-    left -= 1
-    if left == 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-    real(handle)
-os.fsync = fsync
-from polyculture.cli import main
-sys.exit(main(sys.argv[1:]))
-"""
 
 
-def begin(folder: Path, generations: int) -> Path:
-    folder.mkdir()
-    people().write_csv(folder / "people.csv")
-    (folder / "plan.toml").write_text(PLAN.format(generations=generations))
-    return folder
-
-
-def written(folder: Path) -> int:
-    store = folder / "out" / "store"
-    return len(list(store.glob("generation-*"))) if store.exists() else 0
-
-
-def kill_at_random(folder: Path, draw: random.Random) -> bool:
-    """Start the run, kill it some time after it began to write; False if it was done before."""
-    before = written(folder)
-    process = subprocess.Popen(COMMAND, cwd=folder)
-    while process.poll() is None and written(folder) <= before:
-        time.sleep(0.002)
-    time.sleep(draw.random() * 0.1)
-    process.send_signal(signal.SIGKILL)
-    return process.wait() == -signal.SIGKILL
-
-
-def kills(tmp_path: Path, times: int, generations: int) -> None:
-    whole = begin(tmp_path / "whole", generations)
-    subprocess.run(COMMAND, cwd=whole, check=True)
-    broken = begin(tmp_path / "broken", generations)
-    draw, killed = random.Random(times), 0
-    while killed < times:
-        if killed % 2:
-            at = str(draw.randint(1, 6))
-            words = [sys.executable, "-c", MID_WRITE, at, *COMMAND[3:]]
-            done = subprocess.run(words, cwd=broken, check=False).returncode == -signal.SIGKILL
-        else:
-            done = kill_at_random(broken, draw)
-        killed += done
-        if not done:
-            assert tree(broken / "out") == tree(whole / "out")
-            for path in (broken / "out" / "store").iterdir():
-                path.unlink()
-    subprocess.run(COMMAND, cwd=broken, check=True)
-    assert tree(broken / "out") == tree(whole / "out")
-    assert written(whole) == 4 * generations
-    assert not list((whole / "out" / "store").glob("state-*"))
+def killed(generations: int) -> Killed:
+    return Killed("loop", PLAN.format(generations=generations), "generation-*", 4 * generations, 0.1)
 
 
 def test_five_kills_leave_the_same_bytes(tmp_path: Path) -> None:
-    kills(tmp_path, 5, generations=4)
+    store = killed(generations=4).again_and_again(tmp_path, 5)
+    assert not list(store.glob("state-*"))
 
 
 @pytest.mark.full
 def test_twenty_kills_leave_the_same_bytes(tmp_path: Path) -> None:
-    kills(tmp_path, 20, generations=10)
+    killed(generations=10).again_and_again(tmp_path, 20)
 
 
 def test_any_number_of_jobs_gives_the_same_bytes(plan: Plan, tmp_path: Path) -> None:
