@@ -169,7 +169,6 @@ class Chain:
         rng = self._rng(number, maker, GENERATOR_DRAWS if purpose == "generator" else CLASSIFIER_DRAWS)
         return Moment(
             purpose=purpose,
-            generation=number,
             world=self.world,
             previous=self.classifiers[maker],
             annotator=self.annotator,
