@@ -45,6 +45,29 @@ def test_labels_come_from_whom_the_setting_says(plan: Plan) -> None:
         assert (rows.group == one.grouping.decide(rows.features)).all()
 
 
+def test_generated_people_are_counted_with_the_labels_that_are_trained_on(plan: Plan) -> None:
+    own = plan(arm=settings("SeqClass", "SeqGenNonSeqClass"), seeds=1, keep=300)
+    everybody = everyone(own)
+    for number in range(2):
+        one = Chain(own, everybody, number)
+        one.step(0)
+        who = one.classifiers[0] if number == 0 else one.annotator
+        made = one.step(1)[0].made[0]
+        group = one.grouping.decide(made.kept)
+        assert made.strata.tolist() == np.bincount(2 * who.decide(made.kept) + group, minlength=4).tolist()
+        assert made.annotated.tolist() == np.bincount(2 * one.annotator.decide(made.kept) + group, minlength=4).tolist()
+
+
+def test_decision_makers_begin_with_the_same_rows_or_with_parts_that_make_up_the_whole(plan: Plan) -> None:
+    means = {}
+    for start in ("shared", "own"):
+        one = chain(plan(decision_makers=2, start=start))
+        means[start] = np.array([generator.last.means_[0] for generator in one.generators])
+        assert means[start].mean(axis=0) == pytest.approx(one.world.features.mean(axis=0), abs=1e-9)
+    assert means["shared"][0] == pytest.approx(means["shared"][1])
+    assert abs(means["own"][0] - means["own"][1]).max() > 0.05
+
+
 def test_only_retrained_generators_change_and_they_learn_from_samples(plan: Plan) -> None:
     own = plan(arm=settings("SeqClass", "SeqGenSeqClass"), seeds=1)
     fixed, moving = chain(own, 0), chain(own, 1)
