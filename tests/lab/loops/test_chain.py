@@ -8,6 +8,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
+from polyculture.errors import UsageError
 from polyculture.lab.loops.chain import Chain, Stopped
 from polyculture.lab.loops.generation import (
     generation_bytes,
@@ -154,6 +155,14 @@ def test_decision_makers_of_one_pool_get_each_others_labels(plan: Plan) -> None:
     assert foreign[1] > 0.0
 
 
+def test_people_of_a_pool_stay_by_the_errors_of_whose_they_are(plan: Plan) -> None:
+    arm = {"setting": "SeqClass", "pool": "shared", "shift": [{"kind": "disparity amplification", "strength": 1.0}]}
+    one = chain(plan(arm=[arm], decision_makers=2))
+    one.errors = [np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])]
+    rows = one.step(1)[1][0]["classifier"]
+    assert rows.group.mean() == pytest.approx(0.5, abs=0.12)
+
+
 @pytest.mark.parametrize(
     "kind", sorted(set(get_args(ShiftKinds)) - {ModelCollapse, SequentialLabels}, key=lambda kind: kind.__name__)
 )
@@ -200,6 +209,13 @@ class SomeNaN(GaussianMixture):
 class Breaks(GaussianMixture):
     def fit(self, X):
         raise ValueError("no convergence at all\\nsecond line")
+class NoMemory(GaussianMixture):
+    def fit(self, X):
+        raise MemoryError
+class Refuses(GaussianMixture):
+    def fit(self, X):
+        from polyculture.errors import UsageError
+        raise UsageError("no", hint="yes")
 class OneClass(LogisticRegression):
     def predict_proba(self, X):
         found = np.zeros((len(X), 2))
@@ -237,6 +253,14 @@ def test_some_numbers_that_are_not_finite_are_left_out_and_said(plan: Plan, mode
 def test_a_generator_that_cannot_be_fitted_stops_the_chain_before_it_begins(plan: Plan, models: str) -> None:
     with pytest.raises(Stopped, match=r"ValueError: no convergence at all$"):
         chain(plan(generator={"estimator": f"{models}.Breaks"}))
+
+
+@pytest.mark.parametrize(("model", "error"), [("NoMemory", MemoryError), ("Refuses", UsageError)])
+def test_a_plan_that_is_wrong_or_memory_that_runs_out_is_no_end_of_a_chain(
+    plan: Plan, models: str, model: str, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        chain(plan(generator={"estimator": f"{models}.{model}"}))
 
 
 def test_a_class_that_vanishes_leaves_a_constant_classifier_and_goes_on(plan: Plan, models: str) -> None:
