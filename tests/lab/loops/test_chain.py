@@ -255,6 +255,30 @@ def test_a_generator_that_cannot_be_fitted_stops_the_chain_before_it_begins(plan
         chain(plan(generator={"estimator": f"{models}.Breaks"}))
 
 
+def test_people_that_are_measured_are_not_those_that_are_trained_on(plan: Plan) -> None:
+    generation, state = chain(plan(rows=300, keep=300, arm=settings("SeqClass"))).step(0)
+    trained = state[0]["classifier"].features
+    assert trained.shape == generation.made[0].kept.shape
+    assert abs(np.sort(trained, axis=0) - np.sort(generation.made[0].kept, axis=0)).max() > 0.01
+
+
+def test_what_annotators_warn_of_is_said_once(plan: Plan) -> None:
+    slow = {"estimator": "sklearn.linear_model.LogisticRegression", "parameters": {"max_iter": 1}}
+    quick = {"estimator": "sklearn.naive_bayes.GaussianNB"}
+    one = chain(plan(label_annotator=slow, group_annotator=quick, classifier=[quick], decision_makers=2))
+    made = [own for number in range(2) for own in one.step(number)[0].made]
+    assert [len([event for event in own.events if event.reason == "did not converge"]) for own in made] == [1, 0, 0, 0]
+
+
+def test_people_from_outside_are_labelled_by_the_classifier_outside(plan: Plan) -> None:
+    annotator = {"estimator": "sklearn.linear_model.LogisticRegression"}
+    learner = {"estimator": "sklearn.naive_bayes.GaussianNB"}
+    arm = {"setting": "Static", "shift": [{"kind": "data spill", "share": 1.0}]}
+    one = chain(plan(label_annotator=annotator, classifier=[learner], arm=[arm], rows=2000))
+    rows = one.step(0)[1][0]["classifier"]
+    assert 0.0 < (rows.label != one.annotator.decide(rows.features)).mean() < 0.2
+
+
 @pytest.mark.parametrize(("model", "error"), [("NoMemory", MemoryError), ("Refuses", UsageError)])
 def test_a_plan_that_is_wrong_or_memory_that_runs_out_is_no_end_of_a_chain(
     plan: Plan, models: str, model: str, error: type[Exception]

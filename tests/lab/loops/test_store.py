@@ -11,6 +11,7 @@ import pytest
 from killed import Killed
 from make_people import people
 from polyculture.errors import FileError, OutputError, UsageError
+from polyculture.lab.folder import summed
 from polyculture.lab.loops import run as running
 from polyculture.lab.loops.plan import LoopPlan
 from polyculture.lab.loops.run import run
@@ -88,6 +89,16 @@ def test_a_damaged_generation_is_named_and_mended(plan: Plan, tmp_path: Path) ->
         list(store.chains())
     run(plan(), tmp_path / "out")
     assert tree(tmp_path / "out") == whole
+
+
+@pytest.mark.parametrize(("chain", "number"), [(0, 0), (0, 7), (9, 0)])
+def test_a_file_of_no_generation_or_of_one_that_is_there_is_named(
+    plan: Plan, tmp_path: Path, chain: int, number: int
+) -> None:
+    store = run(plan(generations=1, seeds=1), tmp_path / "out")
+    (store.path / summed(f"generation-{chain:06d}-{number:04d}", b"else")).write_bytes(b"else")
+    with pytest.raises(FileError, match="does not belong to this plan, or is there twice"):
+        store.there()
 
 
 def test_a_generation_whose_state_is_lost_is_run_again_to_the_same_bytes(plan: Plan, tmp_path: Path) -> None:
