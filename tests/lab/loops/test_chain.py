@@ -262,6 +262,12 @@ def test_people_that_are_measured_are_not_those_that_are_trained_on(plan: Plan) 
     assert abs(np.sort(trained, axis=0) - np.sort(generation.made[0].kept, axis=0)).max() > 0.01
 
 
+def test_seeds_draw_other_people_where_the_split_is_fixed_too(plan: Plan) -> None:
+    own = plan(split="fixed", arm=settings("SeqClass"))
+    one, other = (chain(own, seed).step(0)[1][0]["classifier"].features for seed in range(2))
+    assert abs(np.sort(one, axis=0) - np.sort(other, axis=0)).max() > 0.01
+
+
 def test_what_annotators_warn_of_is_said_once(plan: Plan) -> None:
     slow = {"estimator": "sklearn.linear_model.LogisticRegression", "parameters": {"max_iter": 1}}
     quick = {"estimator": "sklearn.naive_bayes.GaussianNB"}

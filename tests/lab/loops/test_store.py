@@ -109,6 +109,14 @@ def test_a_generation_whose_state_is_lost_is_run_again_to_the_same_bytes(plan: P
     assert tree(tmp_path / "out") == whole
 
 
+def test_a_state_that_a_kill_left_beside_a_finished_chain_is_removed(plan: Plan, tmp_path: Path) -> None:
+    store = run(plan(seeds=1), tmp_path / "out")
+    whole = tree(tmp_path / "out")
+    (store.path / summed("state-000000-0001", b"left")).write_bytes(b"left")
+    run(plan(seeds=1), tmp_path / "out")
+    assert tree(tmp_path / "out") == whole
+
+
 def test_a_stopped_chain_is_finished_and_not_run_again(
     plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
