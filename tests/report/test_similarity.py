@@ -95,4 +95,4 @@ def test_individuals_are_called_what_they_are():
         assert "scroll" in section, name
         told = section.partition("<summary>What each model")[0]  # what a null supposes is said of individuals
         assert "individual" not in told.lower(), name
-    assert "reviews to whom some model gives another outcome" in page
+    assert "reviews that get another outcome from some model" in page

@@ -148,5 +148,5 @@ def ladder_chart(nulls: Sequence[NullRecord], systemic_failure: Outcome, noun: s
                 "outcome": _outcome(null),
             }
         )
-    title = f"share of {words.shown(noun)} whom all models fail"
+    title = f"share of {words.shown(noun)} that all models fail"
     return Chart(interval_rows(rows, "wide", title=title), interval_rows(rows, "compact", title=title), rows)

@@ -67,6 +67,18 @@ def interval_rows(
             "encoding": {**across, **encoding},
         }
 
+    marks = _interval_marks(layer, x, width, bars=bars, adjusted=any(row.get("adjusted") is not None for row in rows))
+    return base(
+        {"left": left, "right": right, "top": 2, "bottom": 46},
+        width=width,
+        height=len(rows) * step,
+        data={"values": rows},
+        layer=[*marks, *_texts(layer, width, size)],
+    )
+
+
+def _interval_marks(layer: Any, x: Spec, width: float, *, bars: bool, adjusted: bool) -> list[Spec]:
+    """Return a bar or a point with its interval, and ticks of what is expected, on an axis ``x``."""
     at, low, high = ({**x, "field": name} for name in ("value", "low", "high"))
     has_interval = "isValid(datum.low) && isValid(datum.high)"
     marks = [
@@ -94,7 +106,7 @@ def interval_rows(
             x={**x, "field": "expected"},
         ),
     ]
-    if any(row.get("adjusted") is not None for row in rows):
+    if adjusted:
         diamond = {"type": "point", "shape": "diamond", "size": 90, "fill": PAPER, "stroke": EXPECTED, "strokeWidth": 2}
         marks.append(layer(diamond, "isValid(datum.adjusted)", x={**x, "field": "adjusted"}))
     if not bars:
@@ -115,13 +127,7 @@ def interval_rows(
                 shape=shape,
             )
         )
-    return base(
-        {"left": left, "right": right, "top": 2, "bottom": 46},
-        width=width,
-        height=len(rows) * step,
-        data={"values": rows},
-        layer=[*marks, *_texts(layer, width, size)],
-    )
+    return marks
 
 
 def _texts(layer: Any, width: float, size: Size) -> list[Spec]:

@@ -51,7 +51,7 @@ def comparison_words(record: PortfolioRecord) -> Iterator[str]:
         f"Held out, {value} of {record.noun} are {measure_words(record)}"
         if record.objective == "systemic-failure"
         else f"Held out, {value} of {record.noun} get {measure_words(record)}"
-    ) + f" ({words.number(record.chosen.value)} on the {record.noun} for whom the set was chosen)."
+    ) + f" ({words.number(record.chosen.value)} on the {record.noun} for which the set was chosen)."
     yield (
         f"Against a random choice: {words.statistic(record.difference_from_random, kind)}. "
         f"Against today's {words.plural(len(record.today.models), 'model')}: "

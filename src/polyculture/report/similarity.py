@@ -99,13 +99,13 @@ def _together(collection: CollectionRecord, noun: str) -> tuple[Together, ...]:
         ),
         Together(
             "Ambiguity",
-            f"{words.shown(noun)} to whom some model gives another outcome than {baseline}, which fails least",
+            f"{words.shown(noun)} that get another outcome from some model than from {baseline}, which fails least",
             collection.ambiguity,
             "percent",
         ),
         Together(
             "Discrepancy",
-            f"most {words.shown(noun)} to whom one model gives another outcome than {baseline}: {most}",
+            f"most {words.shown(noun)} that get another outcome from one model than from {baseline}: {most}",
             collection.discrepancy,
             "percent",
         ),

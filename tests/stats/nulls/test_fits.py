@@ -22,6 +22,7 @@ from polyculture.stats.nulls.rasch import Rasch, by_number_failed
 from polyculture.stats.nulls.two_parameter import TwoParameter
 
 ORACLE = json.loads((Path(__file__).parents[2] / "cases" / "girth_oracle.json").read_text(encoding="utf-8"))
+PY_IRT = json.loads((Path(__file__).parents[2] / "cases" / "py_irt_oracle.json").read_text(encoding="utf-8"))
 RATES = np.array([0.2, 0.5, 0.35, 0.6])
 FAMILIES = [
     FactorFamily(RATES, "probit", common=True),
@@ -91,6 +92,17 @@ def test_two_parameter_agrees_with_girth(oracle_table, rng):
     np.testing.assert_allclose(fit.theta[:6], -slopes * difficulty, atol=0.004)
     given = np.concatenate([-slopes * difficulty, slopes])
     assert fit.log_likelihood >= fit.family.gradient(given, oracle_table)[0]
+
+
+@pytest.mark.parametrize(("name", "null"), [("rasch", Rasch()), ("2pl", TwoParameter())])
+def test_difficulties_lie_as_those_of_py_irt(name, null, oracle_table, rng):
+    """A program of another method (variational, with priors): like order and like distances, not like digits."""
+    theta = null.fit(oracle_table, rng).theta
+    slopes = theta[6:] if name == "2pl" else theta[-1]
+    difficulty, theirs = -theta[:6] / slopes, np.array(PY_IRT[name]["difficulty"])
+    assert (PY_IRT["seed"], PY_IRT["models"]) == (ORACLE["seed"], ORACLE["models"])
+    assert np.corrcoef(difficulty, theirs)[0, 1] > 0.95
+    assert (np.argsort(difficulty)[:3] == np.argsort(theirs)[:3]).all()
 
 
 def test_rasch_rests_on_the_numbers_failed_only(oracle_table, rng):
@@ -225,3 +237,54 @@ def test_where_rows_are_many_part_of_them_gives_the_curvature_and_the_maximum_is
     assert not large.reason
     assert large.log_likelihood == pytest.approx(plain.log_likelihood, abs=1e-3)
     assert large.expected(table.sets) == pytest.approx(plain.expected(table.sets), rel=1e-3)
+
+
+def test_a_part_of_a_table_is_drawn_by_how_many_individuals_rows_hold(monkeypatch):
+    rng = np.random.default_rng(2)
+    failed = rng.random((3000, 4)) < 0.5
+    count = np.where(failed[:, 0], 9.0, 1.0)
+    table = Table(np.ones_like(failed), failed.astype(float), count)
+    family = FactorFamily(table.rates, "probit", common=True)
+    assert _search._part(family, table, 300, rng) is table
+    monkeypatch.setattr(_search, "_LARGE", 1)
+    part = _search._part(family, table, 300, rng)
+    assert part.n == len(part.count) == 300
+    assert part.rates == pytest.approx(table.rates, abs=0.09)
+
+
+def test_where_rows_are_many_curvature_is_never_taken_of_all_and_few_slopes_are(two_parameter, as_table, monkeypatch):
+    """A null that is not true: squared scores are not its curvature, and scoring alone closes in slowly."""
+    table = as_table(two_parameter(3000, 10, 3))
+    family = FactorFamily(table.rates, "probit", common=True)
+    monkeypatch.setattr(_search, "_LARGE", 1)
+    monkeypatch.setattr(_search, "_ROWS_OF_STARTS", 150)
+    monkeypatch.setattr(_search, "_ROWS_OF_CURVATURE", 250)
+    of_all, curvatures = [], []
+    gradient, information = FactorFamily.gradient, _search.information
+
+    def counted(self, theta, given):
+        of_all.append(given is table)
+        return gradient(self, theta, given)
+
+    def noted(family, theta, given):
+        curvatures.append(len(given.count))
+        return information(family, theta, given)
+
+    monkeypatch.setattr(FactorFamily, "gradient", counted)
+    monkeypatch.setattr(_search, "information", noted)
+    found = _search.maximise(family, table, np.random.default_rng(1))
+    assert not found.reason
+    assert max(curvatures) == 250
+    assert sum(of_all) < 40  # 17; scoring alone takes 108
+
+
+def test_whitened_search_ends_at_the_maximum(two_parameter, as_table):
+    table = as_table(two_parameter(3000, 10, 3))
+    family = FactorFamily(table.rates, "probit", common=True)
+    rng = np.random.default_rng(0)
+    informing = table.take(np.sort(rng.choice(len(table.count), 250, False, table.count / table.n)), np.ones(250))
+    start = _search.ascend(family, table, family.start(table, rng, 0), 3, patterns=informing).theta
+    end = _search._whitened(family, table, start, informing)
+    best = Equicorrelated().fit(table, rng).log_likelihood
+    assert family.gradient(start, table)[0] < best - 1.0
+    assert family.gradient(end, table)[0] == pytest.approx(best, abs=1e-3)

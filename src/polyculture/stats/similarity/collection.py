@@ -22,6 +22,7 @@ from polyculture.stats._rows import (
     covariance,
     degrees_of_totals,
     row_sums,
+    skewness,
     take,
 )
 from polyculture.stats.intervals import (
@@ -85,11 +86,11 @@ class _Spread:
         return min(below, _WIDEST), min(above, _WIDEST)
 
 
-def _unskewed(quantile: float, skewness: float) -> float:
-    """Return the quantile of a studentized mean of which the transform by ``skewness`` / sqrt(C) has ``quantile``."""
-    if abs(skewness) < _SYMMETRIC:
+def _unskewed(quantile: float, skew: float) -> float:
+    """Return t of which t + skew t^2 / 3 + skew^2 t^3 / 27 + skew / 6 is ``quantile``; skew is that of the sum."""
+    if abs(skew) < _SYMMETRIC:
         return quantile
-    return 3.0 / skewness * (math.cbrt(1.0 + skewness * (quantile - skewness / 6.0)) - 1.0)
+    return 3.0 / skew * (math.cbrt(1.0 + skew * (quantile - skew / 6.0)) - 1.0)
 
 
 def _spread(rows: Rows, influence: Floats, share: float) -> _Spread:
@@ -105,9 +106,8 @@ def _spread(rows: Rows, influence: Floats, share: float) -> _Spread:
         # As for systemic failure: about the jackknife's variance, and fewer degrees of freedom for uneven totals.
         wider = (rows.clusters / max(rows.clusters - 1.0, 1.0)) ** 2
         freedom = degrees_of_totals(totals, rows.clusters)
-        second, third = (float((totals**power).sum()) / rows.clusters for power in (2, 3))
-        skewness = third / second**1.5 / math.sqrt(rows.clusters) if second > 0 else 0.0
-        return _Spread(variance * wider, freedom, ROUGH_CLUSTERS if freedom < FEWEST_CLUSTERS else "", skewness)
+        warning = ROUGH_CLUSTERS if freedom < FEWEST_CLUSTERS else ""
+        return _Spread(variance * wider, freedom, warning, skewness(rows, centred))
     second, fourth = float(rows.count @ centred**2), float(rows.count @ centred**4)
     n = rows.n
     kurtosis = n * fourth / second**2 if second > 0 else 3.0
