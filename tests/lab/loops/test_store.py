@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from killed import Killed
@@ -16,6 +17,7 @@ from polyculture.lab.loops import run as running
 from polyculture.lab.loops.plan import LoopPlan
 from polyculture.lab.loops.run import run
 from polyculture.lab.loops.store import LoopStore
+from polyculture.lab.loops.world import everyone
 from store_tree import tree
 
 Plan = Callable[..., LoopPlan]
@@ -72,6 +74,15 @@ def test_a_store_of_another_plan_or_other_data_is_not_added_to(plan: Plan, tmp_p
     people(240, seed=9).write_csv(tmp_path / "people.csv")
     with pytest.raises(UsageError, match=r"other data: people\.csv"):
         run(plan(generations=1), tmp_path / "out")
+
+
+def test_a_cluster_whose_libraries_differ_is_refused(plan: Plan, tmp_path: Path) -> None:
+    own = plan(generations=1, seeds=1)
+    store = run(own, tmp_path / "out")
+    begun_with = {**store.manifest.versions, "scikit-learn": "0.1"}
+    other = LoopStore(store.path, msgspec.structs.replace(store.manifest, versions=begun_with))
+    with pytest.raises(UsageError, match=r"other libraries than this one: scikit-learn"):
+        running._run_chain(other, everyone(own), 0)
 
 
 def test_a_damaged_generation_is_named_and_mended(plan: Plan, tmp_path: Path) -> None:
