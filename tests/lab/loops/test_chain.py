@@ -18,7 +18,7 @@ from polyculture.lab.loops.generation import (
 )
 from polyculture.lab.loops.plan import LoopPlan
 from polyculture.lab.loops.shifts import ModelCollapse, SequentialLabels, ShiftKinds
-from polyculture.lab.loops.world import everyone
+from polyculture.lab.loops.world import everyone, tested_of
 
 Plan = Callable[..., LoopPlan]
 HERE = "loop_models"
@@ -266,6 +266,13 @@ def test_seeds_draw_other_people_where_the_split_is_fixed_too(plan: Plan) -> Non
     own = plan(split="fixed", arm=settings("SeqClass"))
     one, other = (chain(own, seed).step(0)[1][0]["classifier"].features for seed in range(2))
     assert abs(np.sort(one, axis=0) - np.sort(other, axis=0)).max() > 0.01
+
+
+def test_who_is_tested_on_is_drawn_for_each_seed_or_once(plan: Plan) -> None:
+    for split, same in (("seed", False), ("fixed", True)):
+        one, other = (tested_of(plan(split=split), 240, seed).tolist() for seed in range(2))
+        assert len(one) == len(other) == 72
+        assert (one == other) is same
 
 
 def test_what_annotators_warn_of_is_said_once(plan: Plan) -> None:
