@@ -9,17 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from os import PathLike
 from pathlib import Path
-from shutil import rmtree
-from tempfile import TemporaryDirectory, mkdtemp
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
-from weakref import finalize
 
-from polyculture.giving import Reported
-from polyculture.lab import planfile
+from polyculture.experiments import AnyPath, Experiment, carried_out
 from polyculture.lab.plan import Plan
-from polyculture.lab.planfile import STARTER, plan_from, with_settings
+from polyculture.lab.planfile import STARTER, plan_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,11 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Sharing", "open", "read_plan", "sharing", "starter"]
 
-AnyPath = str | PathLike[str]
-
 
 @dataclass(frozen=True, repr=False)
-class Sharing(Reported):
+class Sharing(Experiment):
     """What an experiment found. ``record`` holds the figures, ``store`` the outcomes of every trial.
 
     `frame` gives "results", "effects", "components", "interactions", "faults", "accuracy" or "notes".
@@ -48,18 +42,10 @@ class Sharing(Reported):
     record: SharingRecord
     store: Store
 
-    def __repr__(self) -> str:
-        return self.record.headline
-
     def _repr_html_(self) -> str:
         from polyculture.report.lab_sharing import repr_html
 
         return repr_html(self.record)
-
-    @property
-    def headline(self) -> str:
-        """The first sentence of the report."""
-        return self.record.headline
 
     @property
     def results(self) -> tuple[ArmRecord, ...]:
@@ -122,24 +108,9 @@ class Sharing(Reported):
 
     def _write_tables(self, directory: AnyPath) -> None:
         from polyculture.report.lab_tables import TABLES
-        from polyculture.report.tables import csv_files, write_folder
+        from polyculture.report.tables import write_rows
 
-        files = {f"{name}.csv": content for name, content in csv_files(self._rows).items()}
-        write_folder(files, directory, replaced=[f"{name}.csv" for name in TABLES])
-
-    def write(self, directory: AnyPath) -> Path:
-        """Write sharing.json, report.html and the folder ``tables``, and return the folder.
-
-        Raises
-        ------
-        OutputError
-            If a file cannot be written.
-        """
-        target = Path(directory)
-        self.json(target / "sharing.json")
-        self.report(target / "report.html")
-        self.tables(target / "tables")
-        return target
+        write_rows(self._rows, directory, replaced=TABLES)
 
 
 def _batches(frames: Iterator[pl.DataFrame], size: int) -> Iterator[list[pl.DataFrame]]:
@@ -199,28 +170,13 @@ def sharing(
     from polyculture.lab.analysis import analyse
     from polyculture.lab.run import run
 
-    chosen = _plan(plan, set)
-    target = Path(mkdtemp(prefix="polyculture-") if out is None else out)
-    store = run(chosen, target, jobs=jobs, backend=backend, progress=progress)
-    if progress is not None:
-        progress("Measuring")
-    found = Sharing(analyse(store), store)
-    if out is None:
-        finalize(found.store, rmtree, target, ignore_errors=True)
-    else:
-        if progress is not None:
-            progress("Writing the report")
-        found.write(target)
-    return found
-
-
-def _plan(given: Plan | AnyPath | Mapping[str, Any], settings: Iterable[str]) -> Plan:
-    import msgspec
-
-    if isinstance(given, str | PathLike):
-        return planfile.read_plan(given, settings)
-    content = msgspec.to_builtins(given) if isinstance(given, Plan) else given
-    return plan_from(with_settings(content, settings))
+    chosen = plan_of(plan, set, Plan)
+    return carried_out(
+        lambda folder: run(chosen, folder, jobs=jobs, backend=backend, progress=progress),
+        lambda store: Sharing(analyse(store), store),
+        out,
+        progress,
+    )
 
 
 def read_plan(source: AnyPath | Mapping[str, Any], /, *, set: Iterable[str] = ()) -> Plan:  # noqa: A002
@@ -231,7 +187,7 @@ def read_plan(source: AnyPath | Mapping[str, Any], /, *, set: Iterable[str] = ()
     FileError, UsageError
         If the file cannot be read, or the plan does not fit together.
     """
-    return _plan(source, set)
+    return plan_of(source, set, Plan)
 
 
 def open(folder: AnyPath, /) -> Sharing:  # noqa: A001 (pc.lab.open)

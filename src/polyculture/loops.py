@@ -8,16 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from os import PathLike
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
-from weakref import finalize
 
-from polyculture.giving import Reported
-from polyculture.lab import planfile
+from polyculture.experiments import AnyPath, Experiment, carried_out
 from polyculture.lab.loops.plan import LoopPlan
+from polyculture.lab.planfile import plan_of
 
 if TYPE_CHECKING:
     from polyculture.audit.frames import Row
@@ -27,11 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Loop", "loop", "loop_plan", "open_loop"]
 
-AnyPath = str | PathLike[str]
-
 
 @dataclass(frozen=True, repr=False)
-class Loop(Reported):
+class Loop(Experiment):
     """What a feedback loop found. ``record`` holds the figures, ``store`` every generation.
 
     `frame` gives "endpoints", "generations", "collapse", "strata", "accounting", "faults" or "notes".
@@ -44,18 +38,10 @@ class Loop(Reported):
     record: LoopRecord
     store: LoopStore
 
-    def __repr__(self) -> str:
-        return self.record.headline
-
     def _repr_html_(self) -> str:
         from polyculture.report.lab_loop import repr_html
 
         return repr_html(self.record)
-
-    @property
-    def headline(self) -> str:
-        """The first sentence of the report."""
-        return self.record.headline
 
     @property
     def curves(self) -> tuple[CurveRecord, ...]:
@@ -121,31 +107,12 @@ class Loop(Reported):
 
         return html(self.record)
 
-    def _files(self) -> dict[str, bytes]:
-        from polyculture.report.dictionary_loop import LOOP_COLUMNS
-        from polyculture.report.tables import csv_files
-
-        return {f"{name}.csv": content for name, content in csv_files(self._rows, LOOP_COLUMNS).items()}
-
     def _write_tables(self, directory: AnyPath) -> None:
+        from polyculture.report.dictionary_loop import LOOP_COLUMNS
         from polyculture.report.lab_loop_tables import TABLES
-        from polyculture.report.tables import write_folder
+        from polyculture.report.tables import write_rows
 
-        write_folder(self._files(), directory, replaced=[f"{name}.csv" for name in TABLES])
-
-    def write(self, directory: AnyPath) -> Path:
-        """Write loop.json, report.html and the folder ``tables``, and return the folder.
-
-        Raises
-        ------
-        OutputError
-            If a file cannot be written.
-        """
-        target = Path(directory)
-        self.json(target / "loop.json")
-        self.report(target / "report.html")
-        self.tables(target / "tables")
-        return target
+        write_rows(self._rows, directory, LOOP_COLUMNS, replaced=TABLES)
 
 
 def loop(
@@ -198,18 +165,12 @@ def loop(
     from polyculture.lab.loops.run import run
 
     chosen = loop_plan(plan, set=set)
-    target = Path(mkdtemp(prefix="polyculture-") if out is None else out)
-    store = run(chosen, target, jobs=jobs, backend=backend, progress=progress)
-    if progress is not None:
-        progress("Measuring")
-    found = Loop(analyse(store), store)
-    if out is None:
-        finalize(found.store, rmtree, target, ignore_errors=True)
-    else:
-        if progress is not None:
-            progress("Writing the report")
-        found.write(target)
-    return found
+    return carried_out(
+        lambda folder: run(chosen, folder, jobs=jobs, backend=backend, progress=progress),
+        lambda store: Loop(analyse(store), store),
+        out,
+        progress,
+    )
 
 
 def loop_plan(
@@ -225,12 +186,7 @@ def loop_plan(
     FileError, UsageError
         If the file cannot be read, or the plan does not fit together.
     """
-    import msgspec
-
-    if isinstance(given, str | PathLike):
-        return planfile.read_plan(given, set, LoopPlan)
-    content = msgspec.to_builtins(given) if isinstance(given, LoopPlan) else given
-    return planfile.plan_from(planfile.with_settings(content, set), "the plan", LoopPlan)
+    return plan_of(given, set, LoopPlan)
 
 
 def open_loop(folder: AnyPath, /) -> Loop:

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from killed import Killed
 from make_people import people
 from polyculture.errors import FileError, OutputError, UsageError
 from polyculture.lab.data import prepare
@@ -42,73 +38,19 @@ label = "amount > 100"
 [[learner]]
 estimator = "sklearn.naive_bayes.GaussianNB"
 """
-COMMAND = [sys.executable, "-m", "polyculture.cli", "lab", "sharing", "plan.toml", "--out", "out", "--quiet"]
-# Kills itself with SIGKILL while the bytes of the n-th file lie under their temporary name.
-MID_WRITE = """
-import os, signal, sys
-real, left = os.fsync, int(sys.argv.pop(1))
-def fsync(handle):
-    global left
-    left -= 1
-    if left == 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-    real(handle)
-os.fsync = fsync
-from polyculture.cli import main
-sys.exit(main(sys.argv[1:]))
-"""
 
 
-def begin(folder: Path, seeds: int) -> Path:
-    folder.mkdir()
-    people().write_csv(folder / "people.csv")
-    (folder / "plan.toml").write_text(PLAN.format(seeds=seeds))
-    return folder
-
-
-def kill_at_random(folder: Path, draw: random.Random) -> bool:
-    """Start the run, kill it some time after it began to write; False if it was done before."""
-    before = len(list((folder / "out" / "store").glob("trials-*"))) if (folder / "out").exists() else 0
-    process = subprocess.Popen(COMMAND, cwd=folder)
-    while process.poll() is None and len(list((folder / "out" / "store").glob("trials-*"))) <= before:
-        time.sleep(0.002)
-    time.sleep(draw.random() * 0.06)
-    process.send_signal(signal.SIGKILL)
-    return process.wait() == -signal.SIGKILL
-
-
-def kills(tmp_path: Path, times: int, seeds: int) -> None:
-    whole = begin(tmp_path / "whole", seeds)
-    subprocess.run(COMMAND, cwd=whole, check=True)
-    broken = begin(tmp_path / "broken", seeds)
-    draw, killed = random.Random(times), 0
-    while killed < times:
-        if killed % 2:
-            written = str(draw.randint(1, 6))
-            words = [sys.executable, "-c", MID_WRITE, written, *COMMAND[3:]]
-            done = subprocess.run(words, cwd=broken, check=False).returncode == -signal.SIGKILL
-            if done:
-                left = list((broken / "out" / "store").glob(".polyculture-*.tmp"))
-                assert left or len(list((broken / "out" / "store").glob("trials-*"))) == 3 * seeds * seeds
-        else:
-            done = kill_at_random(broken, draw)
-        killed += done
-        if not done:
-            assert tree(broken / "out") == tree(whole / "out")
-            for path in (broken / "out" / "store").iterdir():
-                path.unlink()
-    subprocess.run(COMMAND, cwd=broken, check=True)
-    assert tree(broken / "out") == tree(whole / "out")
-    assert len(list((whole / "out" / "store").glob("trials-*"))) == 3 * seeds * seeds
+def killed(seeds: int) -> Killed:
+    return Killed("sharing", PLAN.format(seeds=seeds), "trials-*", 3 * seeds * seeds, 0.06)
 
 
 def test_three_kills_leave_the_same_bytes(tmp_path: Path) -> None:
-    kills(tmp_path, 3, seeds=4)
+    killed(seeds=4).again_and_again(tmp_path, 3)
 
 
 @pytest.mark.full
 def test_twenty_kills_leave_the_same_bytes(tmp_path: Path) -> None:
-    kills(tmp_path, 20, seeds=8)
+    killed(seeds=8).again_and_again(tmp_path, 20)
 
 
 def test_how_long_chunks_took_stands_beside_the_store(plan: Callable[..., Plan], tmp_path: Path) -> None:

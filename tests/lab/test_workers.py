@@ -120,6 +120,31 @@ def test_a_cluster_whose_libraries_differ_is_refused(plan: Make, monkeypatch: py
         running._run_chunk(own, prepare(own), range(1), begun_with)
 
 
+GROWS = """
+import time
+import numpy as np
+kept = []
+def grow(number):
+    time.sleep(1.1)  # loky looks at most once a second
+    kept.append(np.ones(45_000_000))
+    return number
+"""
+
+
+@pytest.mark.full
+def test_a_worker_whose_memory_grows_is_replaced_and_the_run_ends(tmp_path: Path) -> None:
+    (tmp_path / "grows.py").write_text(GROWS)
+    words = (
+        "from joblib import delayed; from grows import grow; from polyculture.lab.workers import workers\n"
+        "with workers('loky', 2, None) as work:\n    print(*work(delayed(grow)(number) for number in range(8)))"
+    )
+    path = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])}
+    command = [sys.executable, "-W", "error::UserWarning", "-c", words]
+    done = subprocess.run(command, env={**os.environ, **path}, check=True, capture_output=True, text=True, timeout=120)
+    assert done.stdout.split() == list("01234567")
+    assert not done.stderr
+
+
 @pytest.mark.full
 def test_dask_without_a_cluster_starts_its_own_in_the_shell(tmp_path: Path, table: Path) -> None:
     pytest.importorskip("distributed", reason="needs the extra [dask]")

@@ -3,55 +3,46 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
 from polyculture.commands.options import OTHER, OUTPUT, option
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.console import Console
+
 RUN = Group("How it runs", sort_key=1)
+Out = Annotated[str, option(OUTPUT, "Folder of the results; the same command goes on there where it stopped.")]
+Jobs = Annotated[int, option(RUN, "Processes, -1 for as many as processors (1); the bytes are the same.")]
+Backend = Annotated[str, option(RUN, "Where joblib runs them: loky, dask or ray (loky).")]
+Quiet = Annotated[bool, option(OTHER, "Print nothing but errors.")]
 
 
 def sharing(
     plan: Annotated[str, Parameter(help="TOML file of the plan; `polyculture lab init` writes one to start from.")],
     /,
     *,
-    out: Annotated[str, option(OUTPUT, "Folder of the results; the same command goes on there where it stopped.")],
+    out: Out,
     set: Annotated[  # noqa: A002 (the word of the shell)
         tuple[str, ...],
         option(RUN, "KEY=VALUE: override the plan (model_seeds=2, learner=sklearn.svm.SVC). May be repeated."),
     ] = (),
-    jobs: Annotated[int, option(RUN, "Processes, -1 for as many as processors (1); the bytes are the same.")] = 1,
-    backend: Annotated[str, option(RUN, "Where joblib runs them: loky, dask or ray (loky).")] = "loky",
+    jobs: Jobs = 1,
+    backend: Backend = "loky",
     export: Annotated[
         str | None, option(OUTPUT, "Write every outcome, a row each, as .csv, .jsonl or .parquet.")
     ] = None,
-    quiet: Annotated[bool, option(OTHER, "Print nothing but errors.")] = False,
+    quiet: Quiet = False,
 ) -> int:
     """Run a component-sharing experiment: who is failed by all when decision-makers share what they learn from."""
-    from polyculture.commands import outputs
-    from polyculture.commands.progress import stages
-    from polyculture.lab.components import modules_of
     from polyculture.labs import sharing as run
-    from polyculture.listing import check_ending
+    from polyculture.report.lab_sharing import print_sharing
 
-    outputs.check_apart({"--out": out}, [plan])
-    if export is not None:
-        outputs.check_apart({"--export": export}, [plan])
-        check_ending(export)
-    with modules_of(Path.cwd()), stages(quiet=quiet) as progress:
-        found = run(plan, out=out, set=set, jobs=jobs, backend=backend, progress=progress)
-        if export is not None:
-            progress("Writing the outcomes")
-            found.export(export)
-    if not quiet:
-        from rich.console import Console
-
-        from polyculture.report.lab_sharing import print_sharing
-
-        print_sharing(found.record, Console())
-        outputs.say(f"Written: {', '.join(str(path) for path in (out, export) if path is not None)}")
-    return 0
+    given = {"set": set, "jobs": jobs, "backend": backend}
+    return _run(run, print_sharing, plan, out, export, given, quiet=quiet)
 
 
 def loop(
@@ -60,40 +51,55 @@ def loop(
     ],
     /,
     *,
-    out: Annotated[str, option(OUTPUT, "Folder of the results; the same command goes on there where it stopped.")],
+    out: Out,
     set: Annotated[  # noqa: A002 (the word of the shell)
         tuple[str, ...],
         option(RUN, "KEY=VALUE: override the plan (generations=5, classifier=sklearn.svm.SVC). May be repeated."),
     ] = (),
-    jobs: Annotated[int, option(RUN, "Processes, -1 for as many as processors (1); the bytes are the same.")] = 1,
-    backend: Annotated[str, option(RUN, "Where joblib runs them: loky, dask or ray (loky).")] = "loky",
+    jobs: Jobs = 1,
+    backend: Backend = "loky",
     export: Annotated[
         str | None, option(OUTPUT, "Write every decision, a row each, as .csv, .jsonl or .parquet.")
     ] = None,
-    quiet: Annotated[bool, option(OTHER, "Print nothing but errors.")] = False,
+    quiet: Quiet = False,
 ) -> int:
     """Run a feedback loop: generations of models that train on each other's outputs, and what is done about it."""
+    from polyculture.loops import loop as run
+    from polyculture.report.lab_loop import print_loop
+
+    given = {"set": set, "jobs": jobs, "backend": backend}
+    return _run(run, print_loop, plan, out, export, given, quiet=quiet)
+
+
+def _run(  # noqa: PLR0917 (what both commands are made of)
+    run: Callable[..., Any],
+    show: Callable[[Any, Console], None],
+    plan: str,
+    out: str,
+    export: str | None,
+    given: dict[str, Any],
+    *,
+    quiet: bool,
+) -> int:
+    """Run a plan, write what was found, and print it with ``show``; ``given`` goes to ``run`` as it is."""
     from polyculture.commands import outputs
     from polyculture.commands.progress import stages
     from polyculture.lab.components import modules_of
     from polyculture.listing import check_ending
-    from polyculture.loops import loop as run
 
     outputs.check_apart({"--out": out}, [plan])
     if export is not None:
         outputs.check_apart({"--export": export}, [plan])
         check_ending(export)
     with modules_of(Path.cwd()), stages(quiet=quiet) as progress:
-        found = run(plan, out=out, set=set, jobs=jobs, backend=backend, progress=progress)
+        found = run(plan, out=out, progress=progress, **given)
         if export is not None:
-            progress("Writing the decisions")
+            progress("Writing the export")
             found.export(export)
     if not quiet:
         from rich.console import Console
 
-        from polyculture.report.lab_loop import print_loop
-
-        print_loop(found.record, Console())
+        show(found.record, Console())
         outputs.say(f"Written: {', '.join(str(path) for path in (out, export) if path is not None)}")
     return 0
 

@@ -7,7 +7,7 @@ taken up where it stopped, and ends with the same bytes as one that was not.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -21,7 +21,20 @@ from polyculture._version import __version__
 from polyculture.errors import FileError, OutputError, UsageError
 from polyculture.files import atomic_write, output_error
 
-__all__ = ["LIBRARIES", "Held", "begin", "differing", "locked", "read_manifest", "summed", "summed_files", "versions"]
+__all__ = [
+    "LIBRARIES",
+    "Held",
+    "begin",
+    "differing",
+    "foreign",
+    "incomplete",
+    "locked",
+    "note",
+    "read_manifest",
+    "summed",
+    "summed_files",
+    "versions",
+]
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "joblib", "polars", "narwhals")
 
@@ -163,6 +176,37 @@ def summed_files(path: Path, pattern: re.Pattern[str], *, lost: str) -> Iterator
                 hint=f"Delete it and run the same command again: {lost} then run anew.",
             )
         yield name, place
+
+
+def foreign(place: Path) -> FileError:
+    """Return the error of a file that is of no part of the plan, or of a part that is there already."""
+    return FileError(
+        f"{str(place)!r} does not belong to this plan, or is there twice.", hint="Delete it, and run again."
+    )
+
+
+def incomplete(path: Path, lacking: str) -> FileError:
+    """Return the error of a store that lacks something, said in words."""
+    return FileError(
+        f"The store {str(path)!r} lacks {lacking}.", hint="Run the same command again: it goes on where it stopped."
+    )
+
+
+def note(timings: Path, columns: Sequence[str], row: Sequence[object]) -> None:
+    """Add a row on how long something took to a file beside the store, whose bytes depend on the machine.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    try:
+        with timings.open("a", encoding="utf-8") as file:
+            if file.tell() == 0:
+                file.write(f"{','.join(columns)}\n")
+            file.write(f"{','.join(map(str, row))}\n")
+    except OSError as error:
+        raise output_error(timings, error) from error
 
 
 def _check_first(path: Path, wanted: bytes) -> None:

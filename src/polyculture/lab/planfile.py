@@ -17,7 +17,7 @@ import msgspec
 from polyculture.errors import FileError, UsageError, nearest
 from polyculture.lab.plan import Plan
 
-__all__ = ["STARTER", "plan_from", "read_plan", "with_settings"]
+__all__ = ["STARTER", "plan_from", "plan_of", "read_plan", "with_settings"]
 
 P = TypeVar("P", bound=msgspec.Struct)
 _LEARNERS = ("learner", "classifier")
@@ -137,6 +137,20 @@ def plan_from(content: Mapping[str, Any], where: str = "the plan", kind: Any = P
         return msgspec.convert(content, kind)
     except msgspec.ValidationError as error:
         raise UsageError(f"{where}: {_in_words(str(error))}.", hint="Mend that entry.") from None
+
+
+def plan_of(given: P | str | PathLike[str] | Mapping[str, Any], settings: Iterable[str], kind: type[P]) -> P:
+    """Return the plan that a caller gave as one, as the path of a TOML file or as a table, with fields overridden.
+
+    Raises
+    ------
+    FileError, UsageError
+        As `read_plan`.
+    """
+    if isinstance(given, str | PathLike):
+        return read_plan(given, settings, kind)
+    content: Any = msgspec.to_builtins(given) if isinstance(given, kind) else given
+    return plan_from(with_settings(content, settings), "the plan", kind)
 
 
 def with_settings(content: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from polyculture.errors import FileError
 from polyculture.files import atomic_write
 from polyculture.lab import folder
 from polyculture.lab.chunks import GROUPS, individuals_bytes, parquet, read_chunk
@@ -112,9 +111,7 @@ class Store:
         for name, place in folder.summed_files(self.path, _CHUNK, lost="its trials are"):
             number = int(name[1])
             if number in found or number >= self.number_of_chunks:
-                raise FileError(
-                    f"{str(place)!r} does not belong to this plan, or is there twice.", hint="Delete it, and run again."
-                )
+                raise folder.foreign(place)
             found[number] = place
         return found
 
@@ -154,11 +151,8 @@ class Store:
         there = self.chunks()
         for chunk in range(self.number_of_chunks):
             if chunk not in there:
-                raise FileError(
-                    f"The store {str(self.path)!r} lacks {self.number_of_chunks - len(there)} of "
-                    f"{self.number_of_chunks} chunks.",
-                    hint="Run the same command again: it goes on where it stopped.",
-                )
+                lacking = self.number_of_chunks - len(there)
+                raise folder.incomplete(self.path, f"{lacking} of {self.number_of_chunks} chunks")
             yield from read_chunk(there[chunk], self.manifest)
 
     def outcome(self, trial: int) -> Outcome:
@@ -172,7 +166,7 @@ class Store:
         number, place = divmod(trial, self.manifest.plan.chunk)
         there = self.chunks()
         if number not in there:
-            raise FileError(f"The store {str(self.path)!r} lacks trial {trial}.", hint="Run the same command again.")
+            raise folder.incomplete(self.path, f"trial {trial}")
         return list(read_chunk(there[number], self.manifest))[place]
 
     def individuals(self) -> tuple[list[str], NDArray[np.int64], tuple[tuple[str, ...], ...]]:

@@ -1,20 +1,33 @@
-"""Where chunks of trials are run: processes here, or a Dask or Ray cluster, all behind joblib.
+"""Where trials and chains are run: processes here, or a Dask or Ray cluster, all behind joblib.
 
-What a chunk is stands in ``run``; here is who runs it, and what is said where nobody can.
+What is run stands in ``run``; here is who runs it and how, how long it takes, and what is said where nobody can.
 """
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from itertools import islice
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
 from polyculture.errors import PolycultureError, UsageError, nearest
+from polyculture.lab.folder import differing
 
-__all__ = ["BACKENDS", "check_call", "worker_gone", "workers"]
+__all__ = [
+    "BACKENDS",
+    "alone",
+    "check_call",
+    "check_worker",
+    "saying_what_is_kept",
+    "time_left",
+    "worker_gone",
+    "workers",
+]
 
 BACKENDS = ("loky", "dask", "ray")
 """Where joblib may send chunks."""
@@ -71,6 +84,11 @@ def workers(backend: str, jobs: int, shared: object) -> Iterator[Work]:
         elif backend == "ray":
             _needed("ray", "ray")
             import_module("ray.util.joblib").register_ray()
+        elif backend == "loky":
+            # A worker whose memory grew is replaced, and no call is lost. Where warnings are errors, that loky says so
+            # would end the thread that hands out the calls, and the run would wait for ever.
+            stack.enter_context(warnings.catch_warnings())
+            warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
         stack.enter_context(parallel_config(backend, n_jobs=jobs, **options))
         if backend != "ray":
             yield Parallel(n_jobs=jobs, return_as="generator", pre_dispatch="2*n_jobs")
@@ -134,6 +152,84 @@ def _needed(module: str, package: str) -> None:
             f"The backend needs {module}, which is not there: {error}.",
             hint=f"Install it (pip install '{package}'), or leave --backend out.",
         ) from None
+
+
+T = TypeVar("T")
+_ONE_AT_A_TIME = Lock()  # warnings and the number of BLAS threads belong to a process, not to a thread of a worker
+
+
+def alone(load: Callable[[], object], work: Callable[[], T]) -> tuple[T, float]:
+    """Run something with one thread, and nothing beside it in this process; return also the seconds that it took.
+
+    Parameters
+    ----------
+    load : callable
+        Brings in the libraries of the work: they must be there before their threads can be limited.
+    work : callable
+        What is run.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with _ONE_AT_A_TIME:
+        begun = time.monotonic()
+        load()
+        with threadpool_limits(limits=1):
+            found = work()
+        return found, time.monotonic() - begun
+
+
+def check_worker(begun_with: dict[str, str], own: dict[str, str]) -> None:
+    """Refuse to run anything with other libraries than the store was begun with.
+
+    Raises
+    ------
+    UsageError
+        The message names them.
+    """
+    if other := differing(begun_with, own):
+        raise UsageError(
+            f"A process that is to run trials has other libraries than this one: {', '.join(other)}.",
+            hint="Install the same versions on all machines of the cluster.",
+        )
+
+
+def time_left(begun: float, done: int, total: int) -> str:
+    """Return in words how long the rest takes, of work that was begun at a time of `time.monotonic`.
+
+    >>> time_left(time.monotonic(), 1, 1)
+    'about 0 s left'
+    """
+    return f"about {_duration((time.monotonic() - begun) / done * (total - done))} left"
+
+
+def _duration(seconds: float) -> str:
+    """Return a duration in words.
+
+    >>> _duration(8), _duration(200), _duration(9000)
+    ('8 s', '3 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+@contextmanager
+def saying_what_is_kept(kept: Callable[[], str]) -> Iterator[None]:
+    """Say what is kept where a run ends before its time: by Ctrl-C, or since a process is gone.
+
+    Parameters
+    ----------
+    kept : callable
+        Gives it in words.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{kept()}, and the same command goes on there") from None
+    except Exception as error:
+        if (said := worker_gone(error, kept())) is None:
+            raise
+        raise said from error
 
 
 def worker_gone(error: BaseException, kept: str) -> PolycultureError | None:

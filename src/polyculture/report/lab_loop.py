@@ -11,6 +11,7 @@ from markupsafe import Markup
 from polyculture.audit.statistic import Statistic, undefined
 from polyculture.lab.loops.records import CollapseRecord, CurveRecord, LoopRecord
 from polyculture.lab.loops.sentences import accuracy_changes, flag, worst_change
+from polyculture.lab.loops.units import CHANGE, LAST
 from polyculture.report import words
 from polyculture.report.html import environment, template_text
 from polyculture.report.lab_loop_charts import LOOK, Line, accounting_chart, ends, highest_share, lines_chart
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["html", "print_loop", "repr_html"]
 
-LAST, CHANGE = "last generation", "change since generation 0"
 KINDS = {"share": "percent", "points": "gap", "ratio": "ratio", "number": "number"}
 DECISIONS = (
     "accuracy",

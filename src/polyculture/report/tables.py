@@ -28,7 +28,7 @@ from polyculture.report.compare_dictionary import COMPARE_FIELDS
 from polyculture.report.dictionary import describe
 from polyculture.report.words import shown
 
-__all__ = ["TABLES", "csv_files", "guarded", "write_compare_tables", "write_folder", "write_tables"]
+__all__ = ["TABLES", "csv_files", "guarded", "write_compare_tables", "write_folder", "write_rows", "write_tables"]
 
 TABLES = (
     "models",
@@ -141,6 +141,24 @@ def csv_files(
     same = {name: same_columns(rows) for name, rows in found.items()}
     same["dictionary"] = describe({name: list(rows[0]) for name, rows in same.items()}, columns)
     return {name: _csv(rows) for name, rows in same.items()}
+
+
+def write_rows(
+    found: dict[str, list[Row]],
+    directory: str | os.PathLike[str],
+    columns: Mapping[tuple[str, str] | str, tuple[str, str]] | None = None,
+    *,
+    replaced: Iterable[str] = (),
+) -> None:
+    """Write tables and the dictionary of their columns as CSV; tables of ``replaced`` that hold nothing are removed.
+
+    Raises
+    ------
+    OutputError
+        The folder cannot be made or written.
+    """
+    files = {f"{name}.csv": content for name, content in csv_files(found, columns).items()}
+    write_folder(files, directory, replaced=[f"{name}.csv" for name in replaced])
 
 
 def write_folder(

@@ -12,14 +12,13 @@ from polyculture.audit.statistic import Statistic, undefined
 from polyculture.claims import shared_pretrained as paper
 from polyculture.claims.records import ClaimRecord, Verdict
 from polyculture.claims.verdict import direction
-from polyculture.errors import UsageError, nearest
-from polyculture.reproductions.experiments import SCALES, AnyPath, Scale, experiment, near
+from polyculture.reproductions.experiments import AnyPath, experiment, near
 
 if TYPE_CHECKING:
     from polyculture.lab.records import SharingRecord
     from polyculture.reproductions.result import Reproduction
 
-__all__ = ["Experiment", "Extent", "extent", "reproduced"]
+__all__ = ["Experiment", "Extent", "reproduced"]
 
 
 @dataclass(frozen=True)
@@ -50,20 +49,6 @@ class Extent:
             {"adapt": method, "parameters": {"epochs": self.epochs, "learning_rate": rate}}
             for method, rate in rates.items()
         ]
-
-
-def extent(scale: str, sizes: dict[Scale, Extent]) -> Extent:
-    """Return the size of a scale.
-
-    Raises
-    ------
-    UsageError
-        If there is no such scale.
-    """
-    for name, size in sizes.items():
-        if name == scale:
-            return size
-    raise UsageError(f"There is no scale {scale!r}.", hint=nearest(scale, SCALES) or f"Choose {', '.join(SCALES)}.")
 
 
 @dataclass(frozen=True)

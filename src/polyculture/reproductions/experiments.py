@@ -6,11 +6,11 @@ Each experiment's plan stands in a module of its own; what it finds comes from `
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from polyculture._version import __version__
 from polyculture.audit.records import InputFile
@@ -43,7 +43,10 @@ class Size:
     partition_seeds: int
 
 
-def sized(scale: str, sizes: dict[Scale, Size]) -> Size:
+V = TypeVar("V")
+
+
+def sized(scale: str, sizes: Mapping[Scale, V]) -> V:
     """Return the size of a scale.
 
     Raises

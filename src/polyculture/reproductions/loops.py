@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,18 +14,19 @@ from polyculture.audit.words import listed, plural
 from polyculture.claims import feedback_loops as paper
 from polyculture.claims.records import VERDICTS, ClaimRecord, ReproductionRecord, Verdict
 from polyculture.claims.verdict import direction
+from polyculture.lab.loops.units import LAST
 from polyculture.loops import Loop, loop
+from polyculture.reproductions.experiments import AnyPath
 from polyculture.reproductions.law_school import BAR, DERIVED, GROUPS, ROW_NUMBERS, passed
+from polyculture.reproductions.law_school import NAME as LAW_SCHOOL
 from polyculture.reproductions.result import Reproduction
 
 if TYPE_CHECKING:
     from polyculture.lab.loops.records import EndpointRecord, LoopRecord
 
-__all__ = ["AnyPath", "ClaimsOf", "claim", "data_sets", "endpoint", "run_loops"]
+__all__ = ["ClaimsOf", "claim", "data_sets", "endpoint", "on_data_sets", "run_loops"]
 
-AnyPath = str | PathLike[str]
 ClaimsOf = Callable[["LoopRecord", str], list[ClaimRecord]]
-LAST, CHANGE = "last generation", "change since generation 0"
 GENERATOR = {
     "steps": [
         {"estimator": "sklearn.decomposition.PCA", "parameters": {"n_components": 0.95}},
@@ -71,7 +71,7 @@ def data_sets(law_school: AnyPath | None, seed: int) -> dict[str, dict[str, Any]
             f"{source} has no column that says who passed the bar, or of which race or sex they are.",
             hint=f"Name them one of {', '.join(BAR)}, and race or sex.",
         )
-    found["law-school"] = {
+    found[LAW_SCHOOL] = {
         "data": {
             "source": source,
             "groups": ["race = White"] if race == "race" else [race],
@@ -83,6 +83,18 @@ def data_sets(law_school: AnyPath | None, seed: int) -> dict[str, dict[str, Any]
         "seed": seed,
     }
     return found
+
+
+def on_data_sets(name: str, common: dict[str, Any], law_school: AnyPath | None, seed: int) -> dict[str, dict[str, Any]]:
+    """Return the plan of each of `data_sets`: what all have in common, and what the data set adds.
+
+    Raises
+    ------
+    InputError, UsageError
+        As `data_sets`.
+    """
+    found = data_sets(law_school, seed)
+    return {data: {**common, **own, "name": f"{name}, {data}"} for data, own in found.items()}
 
 
 def endpoint(
@@ -187,6 +199,7 @@ def run_loops(
                 *(["The loops themselves are in folders of the data sets' names: report.html, tables."] if out else []),
                 *([f"The plans were changed: {', '.join(settings)}."] if settings else []),
                 *notes,
+                *([] if LAW_SCHOOL in plans else ["Law school was not run: give its table as --data FILE."]),
                 *_NOTES,
                 *dict.fromkeys(note for result in found.values() for note in result.record.notes[:3]),
             ),

@@ -62,9 +62,9 @@ class Reproduction(Reported):
         return html(self.record)
 
     def _write_tables(self, directory: str | PathLike[str]) -> None:
-        from polyculture.report.tables import csv_files, write_folder
+        from polyculture.report.tables import write_rows
 
-        write_folder({f"{name}.csv": content for name, content in csv_files(self._rows).items()}, directory)
+        write_rows(self._rows, directory)
 
     def write(self, directory: str | PathLike[str]) -> Path:
         """Write reproduction.json, report.html and the tables as CSV into a folder, and return it.

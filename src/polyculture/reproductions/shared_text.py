@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 from polyculture.errors import UsageError, nearest
-from polyculture.reproductions.adapting import Experiment, Extent, extent, reproduced
-from polyculture.reproductions.experiments import AnyPath, Scale
+from polyculture.reproductions.adapting import Experiment, Extent, reproduced
+from polyculture.reproductions.experiments import AnyPath, Scale, sized
 from polyculture.reproductions.images import find
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def plan(
     FileError, UsageError
         If the file or the scale is none.
     """
-    size, path = extent(scale, _EXTENTS), find(data, _FILE)
+    size, path = sized(scale, _EXTENTS), find(data, _FILE)
     content = {
         "name": NAME,
         "task": [{"name": name, "label": name} for name in ("polarity", "strength", "source")],

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from polyculture.reproductions.adapting import Experiment, Extent, extent, reproduced
-from polyculture.reproductions.experiments import AnyPath, Scale
+from polyculture.reproductions.adapting import Experiment, Extent, reproduced
+from polyculture.reproductions.experiments import AnyPath, Scale, sized
 from polyculture.reproductions.images import FIRST, REST, find
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def plan(data: AnyPath | None = None, scale: str = "quick", *, seed: int = 0) ->
     FileError, UsageError
         If the file or the scale is none.
     """
-    size, path = extent(scale, _EXTENTS), find(data)
+    size, path = sized(scale, _EXTENTS), find(data)
     if not path:
         size = _SMALL
     side, patch, white = (28, 7, 255.0) if path else (8, 2, 16.0)

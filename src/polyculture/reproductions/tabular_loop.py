@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from polyculture.claims import feedback_loops as paper
-from polyculture.errors import UsageError, nearest
 from polyculture.lab.loops.sentences import flag
-from polyculture.reproductions.loops import CHANGE, GENERATOR, AnyPath, claim, data_sets, endpoint, run_loops
+from polyculture.lab.loops.units import CHANGE
+from polyculture.reproductions.experiments import AnyPath, Scale, sized
+from polyculture.reproductions.loops import GENERATOR, claim, endpoint, on_data_sets, run_loops
 
 if TYPE_CHECKING:
     from polyculture.claims.records import ClaimRecord
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["NAME", "plans", "reproduce"]
 
 NAME = "tabular-loop"
-SCALES = {"quick": (20, 5), "laptop": (40, 10), "paper": (40, 25)}
+SCALES: dict[Scale, tuple[int, int]] = {"quick": (20, 5), "laptop": (40, 10), "paper": (40, 25)}
 """Generations and seeds."""
 SETTINGS = ("SeqClass", "SeqGenSeqClass", "SeqGenNonSeqClass")
 BASELINES = (
@@ -40,12 +41,9 @@ def plans(law_school: AnyPath | None = None, scale: str = "quick", *, seed: int 
     InputError, UsageError
         If the table of law school cannot be read, or there is no such scale.
     """
-    if scale not in SCALES:
-        raise UsageError(f"There is no scale {scale!r}.", hint=nearest(scale, SCALES) or f"Choose {', '.join(SCALES)}.")
-    generations, seeds = SCALES[scale]
+    generations, seeds = sized(scale, SCALES)
     common = {"generations": generations, "seeds": seeds, "generator": GENERATOR, "arm": _arms()}
-    found = data_sets(law_school, seed)
-    return {data: {**common, **own, "name": f"{NAME}, {data}"} for data, own in found.items()}
+    return on_data_sets(NAME, common, law_school, seed)
 
 
 def _arms() -> list[dict[str, Any]]:
@@ -123,7 +121,7 @@ def reproduce(
         NAME,
         plans(data, scale, seed=seed),
         _claims,
-        notes=[] if data is not None else ["Law school was not run: give its table as --data FILE."],
+        notes=(),
         out=out,
         settings=set,
         jobs=jobs,

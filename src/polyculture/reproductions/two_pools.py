@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from polyculture.claims import feedback_loops as paper
-from polyculture.errors import UsageError, nearest
-from polyculture.reproductions.loops import GENERATOR, AnyPath, claim, data_sets, endpoint, run_loops
+from polyculture.reproductions.experiments import AnyPath, Scale, sized
+from polyculture.reproductions.loops import GENERATOR, claim, endpoint, on_data_sets, run_loops
 
 if TYPE_CHECKING:
     from polyculture.claims.records import ClaimRecord
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["NAME", "plans", "reproduce"]
 
 NAME = "two-pools"
-SCALES = {"quick": (10, 5), "laptop": (20, 10), "paper": (40, 25)}
+SCALES: dict[Scale, tuple[int, int]] = {"quick": (10, 5), "laptop": (20, 10), "paper": (40, 25)}
 """Generations, and ecosystems (seeds)."""
 POOLS = {"separate pools": "separate", "half from a shared pool": 0.5, "shared pool": "shared"}
 SETTINGS = ("SeqClass", "SeqGenSeqClass")
@@ -37,9 +37,7 @@ def plans(law_school: AnyPath | None = None, scale: str = "quick", *, seed: int 
     InputError, UsageError
         If the table of law school cannot be read, or there is no such scale.
     """
-    if scale not in SCALES:
-        raise UsageError(f"There is no scale {scale!r}.", hint=nearest(scale, SCALES) or f"Choose {', '.join(SCALES)}.")
-    generations, seeds = SCALES[scale]
+    generations, seeds = sized(scale, SCALES)
     arms: list[dict[str, Any]] = []
     for setting in SETTINGS:
         for words, pool in POOLS.items():
@@ -64,8 +62,7 @@ def plans(law_school: AnyPath | None = None, scale: str = "quick", *, seed: int 
         "endpoints": ["systemic_failure", "homogenization", "worst_group_accuracy"],
         "arm": arms,
     }
-    found = data_sets(law_school, seed)
-    return {data: {**common, **own, "name": f"{NAME}, {data}"} for data, own in found.items()}
+    return on_data_sets(NAME, common, law_school, seed)
 
 
 def _claims(record: LoopRecord, data: str) -> list[ClaimRecord]:
@@ -113,7 +110,6 @@ def reproduce(
         _claims,
         notes=[
             "No paper reports this: the claim is that of sharing components, for data that the models made themselves.",
-            *([] if data is not None else ["Law school was not run: give its table as --data FILE."]),
         ],
         out=out,
         settings=set,

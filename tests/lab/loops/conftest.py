@@ -73,7 +73,6 @@ def moment(world: World) -> Callable[..., Moment]:
         return Moment(
             **{
                 "purpose": "classifier",
-                "generation": 1,
                 "world": world,
                 "previous": Says(-1.0),
                 "annotator": Says(),

@@ -20,6 +20,7 @@ from polyculture.lab.loops.sentences import flag, headline
 from polyculture.lab.loops.star import Accounting
 from polyculture.lab.loops.store import LoopStore
 from polyculture.loops import Loop
+from polyculture.stats.over_seeds import over_seeds
 
 Plan = Callable[..., LoopPlan]
 WRONG = np.array([[0.1, 0.2, 0.4], [0.1, 0.3, 0.3]])  # share of wrong decisions by seed and generation
@@ -106,6 +107,34 @@ def test_curves_are_means_over_seeds_and_endpoints_what_they_are_called(record: 
     assert endpoint(record, first, "accuracy").difference.value is None
     assert endpoint(record, first, "accuracy").primary
     assert not endpoint(record, first, "recall").primary
+    assert not endpoint(record, first, "accuracy", "change since generation 0").primary
+
+
+def test_an_arm_is_compared_with_the_one_that_it_names(plan: Plan, tmp_path: Path) -> None:
+    arms = [{"setting": "SeqClass"}, {"setting": "SeqGenSeqClass"}, {"setting": "Static", "against": "SeqGenSeqClass"}]
+    found = endpoint(analyse(store_of(plan(arm=arms), tmp_path)), "Static", "accuracy")
+    assert found.against == "SeqGenSeqClass"
+    assert found.difference.value == pytest.approx((accuracies(2) - accuracies(1))[:, -1].mean())
+
+
+def test_bands_hold_at_once_and_intervals_of_shares_end_at_0_and_1(plan: Plan, tmp_path: Path) -> None:
+    wrong = np.array([[0.1, 0.2, 0.25], [0.125, 0.25, 0.25], [0.125, 0.225, 0.275]])
+    found = analyse(store_of(plan(seeds=3), tmp_path / "three", wrong))
+    curve = next(one for one in found.curves if (one.measure, one.of) == ("accuracy", None))
+    known = 1 - np.round(wrong * 72) / 72
+    for number in range(3):
+        band = over_seeds(known[:, number], looks=3)
+        assert (curve.low[number], curve.high[number]) == pytest.approx((band.low, band.high))
+    last, alone = endpoint(found, "SeqGenSeqClass", "accuracy").value, over_seeds(known[:, -1])
+    assert (last.low, last.high) == pytest.approx((alone.low, alone.high))
+    wide = analyse(store_of(plan(), tmp_path / "two"))  # two seeds: a t interval of accuracy reaches beyond 0 and 1
+    curve = next(one for one in wide.curves if (one.measure, one.of) == ("accuracy", None))
+    assert (curve.low[1], curve.high[1]) == (0.0, 1.0)
+    last = endpoint(wide, "SeqGenSeqClass", "accuracy").value
+    assert (last.low, last.high) == pytest.approx((over_seeds(accuracies()[:, -1]).low, 1.0))
+    change = endpoint(wide, "SeqGenSeqClass", "accuracy", "change since generation 0").value
+    assert change.low == pytest.approx(over_seeds(accuracies()[:, -1] - accuracies()[:, 0]).low)
+    assert change.low < 0.0  # a change has no such ends
 
 
 def test_shares_of_generated_people_and_their_divergence(record: LoopRecord) -> None:
@@ -148,6 +177,8 @@ def test_a_chain_that_stopped_is_left_out_where_it_is_not(plan: Plan, tmp_path: 
     assert "some chains had stopped" in curve.reason
     assert found.collapse[0].stopped == 1
     assert endpoint(found, "SeqGenSeqClass", "accuracy").value.value == pytest.approx(accuracies()[1, -1])
+    mean = endpoint(found, "SeqGenSeqClass", "accuracy", "mean over generations").value
+    assert mean.value == pytest.approx(accuracies()[1].mean())
 
 
 def test_several_decision_makers_have_the_audits_systemic_failure_and_h(plan: Plan, tmp_path: Path) -> None:
@@ -201,6 +232,16 @@ def collapsed(constant: int = 0) -> CollapseRecord:
 def test_a_constant_predictor_is_flagged_beside_its_gap() -> None:
     assert flag(collapsed()) == ""
     assert flag(collapsed(2)).startswith("nearly constant in 2 of 5 seeds")
+
+
+def test_a_constant_predictor_is_dated_from_where_it_stays_one(plan: Plan, tmp_path: Path) -> None:
+    own = plan(seeds=1)
+    store = LoopStore.begin(tmp_path / "store", own, world.everyone(own))
+    counts, state = np.array([1, 1, 1, 1]), [{"classifier": _row()}]
+    for number, predicted in enumerate((np.ones(72), np.arange(72) % 2, np.ones(72))):
+        made = Made(predicted.astype(np.int64), np.ones(72), counts, counts, counts, {})
+        store.write(0, Generation(number, (made,)), state)
+    assert analyse(store).collapse[0].constant_from == 2
 
 
 def test_constant_predictors_are_found(plan: Plan, tmp_path: Path) -> None:

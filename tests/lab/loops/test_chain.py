@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
+from polyculture.errors import UsageError
+from polyculture.lab.loops import world
 from polyculture.lab.loops.chain import Chain, Stopped
 from polyculture.lab.loops.generation import (
     generation_bytes,
@@ -16,7 +18,7 @@ from polyculture.lab.loops.generation import (
     state_bytes,
 )
 from polyculture.lab.loops.plan import LoopPlan
-from polyculture.lab.loops.shifts import SHIFTS
+from polyculture.lab.loops.shifts import ModelCollapse, SequentialLabels, ShiftKinds
 from polyculture.lab.loops.world import everyone
 
 Plan = Callable[..., LoopPlan]
@@ -43,6 +45,29 @@ def test_labels_come_from_whom_the_setting_says(plan: Plan) -> None:
         who = before if number == 0 else one.annotator
         assert (rows.label == who.decide(rows.features)).all()
         assert (rows.group == one.grouping.decide(rows.features)).all()
+
+
+def test_generated_people_are_counted_with_the_labels_that_are_trained_on(plan: Plan) -> None:
+    own = plan(arm=settings("SeqClass", "SeqGenNonSeqClass"), seeds=1, keep=300)
+    everybody = everyone(own)
+    for number in range(2):
+        one = Chain(own, everybody, number)
+        one.step(0)
+        who = one.classifiers[0] if number == 0 else one.annotator
+        made = one.step(1)[0].made[0]
+        group = one.grouping.decide(made.kept)
+        assert made.strata.tolist() == np.bincount(2 * who.decide(made.kept) + group, minlength=4).tolist()
+        assert made.annotated.tolist() == np.bincount(2 * one.annotator.decide(made.kept) + group, minlength=4).tolist()
+
+
+def test_decision_makers_begin_with_the_same_rows_or_with_parts_that_make_up_the_whole(plan: Plan) -> None:
+    means = {}
+    for start in ("shared", "own"):
+        one = chain(plan(decision_makers=2, start=start))
+        means[start] = np.array([generator.last.means_[0] for generator in one.generators])
+        assert means[start].mean(axis=0) == pytest.approx(one.world.features.mean(axis=0), abs=1e-9)
+    assert means["shared"][0] == pytest.approx(means["shared"][1])
+    assert abs(means["own"][0] - means["own"][1]).max() > 0.05
 
 
 def test_only_retrained_generators_change_and_they_learn_from_samples(plan: Plan) -> None:
@@ -131,9 +156,19 @@ def test_decision_makers_of_one_pool_get_each_others_labels(plan: Plan) -> None:
     assert foreign[1] > 0.0
 
 
-@pytest.mark.parametrize("kind", [kind for kind in SHIFTS if kind not in {"sequential labels", "model collapse"}])
-def test_every_shift_runs_in_a_chain(plan: Plan, kind: str) -> None:
-    one = chain(plan(arm=[{"setting": "SeqGenSeqClass", "shift": [{"kind": kind}]}]))
+def test_people_of_a_pool_stay_by_the_errors_of_whose_they_are(plan: Plan) -> None:
+    arm = {"setting": "SeqClass", "pool": "shared", "shift": [{"kind": "disparity amplification", "strength": 1.0}]}
+    one = chain(plan(arm=[arm], decision_makers=2))
+    one.errors = [np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])]
+    rows = one.step(1)[1][0]["classifier"]
+    assert rows.group.mean() == pytest.approx(0.5, abs=0.12)
+
+
+@pytest.mark.parametrize(
+    "kind", sorted(set(get_args(ShiftKinds)) - {ModelCollapse, SequentialLabels}, key=lambda kind: kind.__name__)
+)
+def test_every_shift_runs_in_a_chain(plan: Plan, kind: Any) -> None:
+    one = chain(plan(arm=[{"setting": "SeqGenSeqClass", "shift": [{"kind": kind.__struct_config__.tag}]}]))
     for number in range(2):
         generation, state = one.step(number)
         assert not generation.stopped
@@ -175,6 +210,13 @@ class SomeNaN(GaussianMixture):
 class Breaks(GaussianMixture):
     def fit(self, X):
         raise ValueError("no convergence at all\\nsecond line")
+class NoMemory(GaussianMixture):
+    def fit(self, X):
+        raise MemoryError
+class Refuses(GaussianMixture):
+    def fit(self, X):
+        from polyculture.errors import UsageError
+        raise UsageError("no", hint="yes")
 class OneClass(LogisticRegression):
     def predict_proba(self, X):
         found = np.zeros((len(X), 2))
@@ -212,6 +254,51 @@ def test_some_numbers_that_are_not_finite_are_left_out_and_said(plan: Plan, mode
 def test_a_generator_that_cannot_be_fitted_stops_the_chain_before_it_begins(plan: Plan, models: str) -> None:
     with pytest.raises(Stopped, match=r"ValueError: no convergence at all$"):
         chain(plan(generator={"estimator": f"{models}.Breaks"}))
+
+
+def test_people_that_are_measured_are_not_those_that_are_trained_on(plan: Plan) -> None:
+    generation, state = chain(plan(rows=300, keep=300, arm=settings("SeqClass"))).step(0)
+    trained = state[0]["classifier"].features
+    assert trained.shape == generation.made[0].kept.shape
+    assert abs(np.sort(trained, axis=0) - np.sort(generation.made[0].kept, axis=0)).max() > 0.01
+
+
+def test_seeds_draw_other_people_where_the_split_is_fixed_too(plan: Plan) -> None:
+    own = plan(split="fixed", arm=settings("SeqClass"))
+    one, other = (chain(own, seed).step(0)[1][0]["classifier"].features for seed in range(2))
+    assert abs(np.sort(one, axis=0) - np.sort(other, axis=0)).max() > 0.01
+
+
+def test_who_is_tested_on_is_drawn_for_each_seed_or_once(plan: Plan) -> None:
+    for split, same in (("seed", False), ("fixed", True)):
+        one, other = (world.tested_of(plan(split=split), 240, seed).tolist() for seed in range(2))
+        assert len(one) == len(other) == 72
+        assert (one == other) is same
+
+
+def test_what_annotators_warn_of_is_said_once(plan: Plan) -> None:
+    slow = {"estimator": "sklearn.linear_model.LogisticRegression", "parameters": {"max_iter": 1}}
+    quick = {"estimator": "sklearn.naive_bayes.GaussianNB"}
+    one = chain(plan(label_annotator=slow, group_annotator=quick, classifier=[quick], decision_makers=2))
+    made = [own for number in range(2) for own in one.step(number)[0].made]
+    assert [len([event for event in own.events if event.reason == "did not converge"]) for own in made] == [1, 0, 0, 0]
+
+
+def test_people_from_outside_are_labelled_by_the_classifier_outside(plan: Plan) -> None:
+    annotator = {"estimator": "sklearn.linear_model.LogisticRegression"}
+    learner = {"estimator": "sklearn.naive_bayes.GaussianNB"}
+    arm = {"setting": "Static", "shift": [{"kind": "data spill", "share": 1.0}]}
+    one = chain(plan(label_annotator=annotator, classifier=[learner], arm=[arm], rows=2000))
+    rows = one.step(0)[1][0]["classifier"]
+    assert 0.0 < (rows.label != one.annotator.decide(rows.features)).mean() < 0.2
+
+
+@pytest.mark.parametrize(("model", "error"), [("NoMemory", MemoryError), ("Refuses", UsageError)])
+def test_a_plan_that_is_wrong_or_memory_that_runs_out_is_no_end_of_a_chain(
+    plan: Plan, models: str, model: str, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        chain(plan(generator={"estimator": f"{models}.{model}"}))
 
 
 def test_a_class_that_vanishes_leaves_a_constant_classifier_and_goes_on(plan: Plan, models: str) -> None:

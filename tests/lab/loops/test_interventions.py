@@ -45,6 +45,19 @@ def test_reparation_of_batches_has_a_quota_in_each(draw: Draw, moment: Make, wor
         assert np.bincount(world.stratum(batch.label, batch.group), minlength=4).tolist() == [8] * 4
 
 
+def test_reparation_may_have_batches_of_its_own(draw: Draw, moment: Make) -> None:
+    for batch in (0, 48):
+        found = select(draw, (done.Star(budget=2.0, batch=33),), 99, batch, moment())
+        assert found.accounting is not None
+        assert found.accounting.quota.tolist() == [24] * 4  # 8 of 33 in each of three batches
+
+
+def test_what_is_selected_can_be_weighed(draw: Draw, moment: Make) -> None:
+    both = (done.Star(), done.Reweighting())
+    assert select(draw, both, 200, 0, moment()).rows.weight is not None
+    assert select(draw, both, 200, 0, moment(purpose="generator")).rows.weight is None
+
+
 def test_balance_of_classes_and_of_groups(draw: Draw, moment: Make) -> None:
     def skewed(number: int) -> Rows:
         rows = draw(4 * number)

@@ -77,4 +77,11 @@ def test_coverage_is_that_of_a_plain_search_for_neighbours() -> None:
     real, made = RNG.normal(size=(150, 3)), RNG.normal(size=(150, 3)) + 0.7
     reach = neighbours(n_neighbors=6).fit(real).kneighbors(real)[0][:, 5]
     apart = np.linalg.norm(real[:, None] - made[None], axis=2)
-    assert coverage(real, made)[0] == pytest.approx((apart <= reach[:, None]).any(axis=0).mean())
+    of_made = neighbours(n_neighbors=6).fit(made).kneighbors(made)[0][:, 5]
+    precision, recall = (apart <= reach[:, None]).any(axis=0).mean(), (apart <= of_made).any(axis=1).mean()
+    assert coverage(real, made) == pytest.approx((precision, recall))
+    assert precision != pytest.approx(recall)
+    # As many of both: a denser lot has shorter reaches.
+    more = np.concatenate([real, RNG.normal(size=(300, 3))])
+    assert coverage(more, made) == coverage(real, made)
+    assert coverage(made, more) == coverage(made, real)

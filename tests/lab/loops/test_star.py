@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyculture.lab.loops.rows import Rows
-from polyculture.lab.loops.star import batches_of, drawn_from, people_beyond, quotas, star
+from polyculture.lab.loops.star import Accounting, batches_of, drawn_from, people_beyond, quotas, star
 
 
 def of_strata(strata: list[int]) -> Rows:
@@ -82,3 +82,16 @@ def test_people_of_an_iterator_of_batches_come_once_and_in_order() -> None:
 def test_batches_and_budgets() -> None:
     assert batches_of(700, 256) == (256, 256, 188)
     assert people_beyond(0.25, 256) == 64
+    assert people_beyond(0.25, 10) == 3
+
+
+def test_the_books_of_two_batches_add_up() -> None:
+    one = Accounting(*(np.array(part) for part in ([3, 1], [2, 2], [2, 1], [1, 0])), missing=1)
+    both = one + one
+    assert [part.tolist() for part in (both.pool, both.quota, both.taken, both.filled)] == [
+        [6, 2],
+        [4, 4],
+        [4, 2],
+        [2, 0],
+    ]
+    assert (both.missing, both.shortfall) == (2, 4)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import os
-import random
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from killed import Killed
 from make_people import people
 from polyculture.errors import FileError, OutputError, UsageError
+from polyculture.lab.folder import summed
 from polyculture.lab.loops import run as running
 from polyculture.lab.loops.plan import LoopPlan
 from polyculture.lab.loops.run import run
 from polyculture.lab.loops.store import LoopStore
+from polyculture.lab.loops.world import everyone
 from store_tree import tree
 
 Plan = Callable[..., LoopPlan]
@@ -43,76 +42,20 @@ pool = "shared"
 shift = [{{ kind = "disparity amplification" }}]
 intervention = [{{ kind = "STAR", of = ["generator", "classifier"] }}]
 """
-COMMAND = [sys.executable, "-m", "polyculture.cli", "lab", "loop", "plan.toml", "--out", "out", "--quiet"]
-# Kills itself with SIGKILL while the bytes of the n-th file lie under their temporary name.
-MID_WRITE = """
-import os, signal, sys
-real, left = os.fsync, int(sys.argv.pop(1))
-def fsync(handle):
-    global left
-    left -= 1
-    if left == 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-    real(handle)
-os.fsync = fsync
-from polyculture.cli import main
-sys.exit(main(sys.argv[1:]))
-"""
 
 
-def begin(folder: Path, generations: int) -> Path:
-    folder.mkdir()
-    people().write_csv(folder / "people.csv")
-    (folder / "plan.toml").write_text(PLAN.format(generations=generations))
-    return folder
-
-
-def written(folder: Path) -> int:
-    store = folder / "out" / "store"
-    return len(list(store.glob("generation-*"))) if store.exists() else 0
-
-
-def kill_at_random(folder: Path, draw: random.Random) -> bool:
-    """Start the run, kill it some time after it began to write; False if it was done before."""
-    before = written(folder)
-    process = subprocess.Popen(COMMAND, cwd=folder)
-    while process.poll() is None and written(folder) <= before:
-        time.sleep(0.002)
-    time.sleep(draw.random() * 0.1)
-    process.send_signal(signal.SIGKILL)
-    return process.wait() == -signal.SIGKILL
-
-
-def kills(tmp_path: Path, times: int, generations: int) -> None:
-    whole = begin(tmp_path / "whole", generations)
-    subprocess.run(COMMAND, cwd=whole, check=True)
-    broken = begin(tmp_path / "broken", generations)
-    draw, killed = random.Random(times), 0
-    while killed < times:
-        if killed % 2:
-            at = str(draw.randint(1, 6))
-            words = [sys.executable, "-c", MID_WRITE, at, *COMMAND[3:]]
-            done = subprocess.run(words, cwd=broken, check=False).returncode == -signal.SIGKILL
-        else:
-            done = kill_at_random(broken, draw)
-        killed += done
-        if not done:
-            assert tree(broken / "out") == tree(whole / "out")
-            for path in (broken / "out" / "store").iterdir():
-                path.unlink()
-    subprocess.run(COMMAND, cwd=broken, check=True)
-    assert tree(broken / "out") == tree(whole / "out")
-    assert written(whole) == 4 * generations
-    assert not list((whole / "out" / "store").glob("state-*"))
+def killed(generations: int) -> Killed:
+    return Killed("loop", PLAN.format(generations=generations), "generation-*", 4 * generations, 0.1)
 
 
 def test_five_kills_leave_the_same_bytes(tmp_path: Path) -> None:
-    kills(tmp_path, 5, generations=4)
+    store = killed(generations=4).again_and_again(tmp_path, 5)
+    assert not list(store.glob("state-*"))
 
 
 @pytest.mark.full
 def test_twenty_kills_leave_the_same_bytes(tmp_path: Path) -> None:
-    kills(tmp_path, 20, generations=10)
+    killed(generations=10).again_and_again(tmp_path, 20)
 
 
 def test_any_number_of_jobs_gives_the_same_bytes(plan: Plan, tmp_path: Path) -> None:
@@ -133,6 +76,15 @@ def test_a_store_of_another_plan_or_other_data_is_not_added_to(plan: Plan, tmp_p
         run(plan(generations=1), tmp_path / "out")
 
 
+def test_a_cluster_whose_libraries_differ_is_refused(plan: Plan, tmp_path: Path) -> None:
+    own = plan(generations=1, seeds=1)
+    store = run(own, tmp_path / "out")
+    begun_with = {**store.manifest.versions, "scikit-learn": "0.1"}
+    other = LoopStore(store.path, msgspec.structs.replace(store.manifest, versions=begun_with))
+    with pytest.raises(UsageError, match=r"other libraries than this one: scikit-learn"):
+        running._run_chain(other, everyone(own), 0)
+
+
 def test_a_damaged_generation_is_named_and_mended(plan: Plan, tmp_path: Path) -> None:
     store = run(plan(), tmp_path / "out")
     whole = tree(tmp_path / "out")
@@ -150,10 +102,28 @@ def test_a_damaged_generation_is_named_and_mended(plan: Plan, tmp_path: Path) ->
     assert tree(tmp_path / "out") == whole
 
 
+@pytest.mark.parametrize(("chain", "number"), [(0, 0), (0, 7), (9, 0)])
+def test_a_file_of_no_generation_or_of_one_that_is_there_is_named(
+    plan: Plan, tmp_path: Path, chain: int, number: int
+) -> None:
+    store = run(plan(generations=1, seeds=1), tmp_path / "out")
+    (store.path / summed(f"generation-{chain:06d}-{number:04d}", b"else")).write_bytes(b"else")
+    with pytest.raises(FileError, match="does not belong to this plan, or is there twice"):
+        store.there()
+
+
 def test_a_generation_whose_state_is_lost_is_run_again_to_the_same_bytes(plan: Plan, tmp_path: Path) -> None:
     store = run(plan(seeds=1), tmp_path / "out")
     whole = tree(tmp_path / "out")
     store.there()[0][2].unlink()  # its state was removed when the chain was finished
+    run(plan(seeds=1), tmp_path / "out")
+    assert tree(tmp_path / "out") == whole
+
+
+def test_a_state_that_a_kill_left_beside_a_finished_chain_is_removed(plan: Plan, tmp_path: Path) -> None:
+    store = run(plan(seeds=1), tmp_path / "out")
+    whole = tree(tmp_path / "out")
+    (store.path / summed("state-000000-0001", b"left")).write_bytes(b"left")
     run(plan(seeds=1), tmp_path / "out")
     assert tree(tmp_path / "out") == whole
 

@@ -23,7 +23,7 @@ from polyculture.lab.loops.records import (
     StratumRecord,
 )
 from polyculture.lab.loops.sentences import headline, notes
-from polyculture.lab.loops.units import UNITS
+from polyculture.lab.loops.units import CHANGE, ENDPOINTS, LAST, MEAN, UNITS
 from polyculture.lab.loops.world import ideal_of, strata_names, tested_of
 from polyculture.stats._interval import Estimated
 from polyculture.stats._rounding import differences
@@ -34,11 +34,10 @@ if TYPE_CHECKING:
     from polyculture.lab.loops.rows import Floats
     from polyculture.lab.loops.store import LoopStore
 
-__all__ = ["CONSTANT", "ENDPOINTS", "analyse"]
+__all__ = ["CONSTANT", "analyse"]
 
 CONSTANT = 0.95
 """A classifier that gives so many the same class is called nearly constant."""
-LAST, MEAN, CHANGE = ENDPOINTS = ("last generation", "mean over generations", "change since generation 0")
 _RATIOS = {
     "homogenization": ("systemic_failure", "expected"),
     "group_homogenization": ("group_product", "group_expected"),

@@ -5,8 +5,8 @@ A chain can be taken up again from what its models were trained on: they are fit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,15 @@ EVENTS = {
 
 GENERATOR_SEED, GENERATOR_DRAWS, CLASSIFIER_SEED, CLASSIFIER_DRAWS, SAMPLES, ANNOTATORS, FOREIGN, START = range(8)
 FEWEST_FINITE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class _Notes:
+    """What one decision-maker leaves of a generation: whom it trained on and the books, by purpose; what went wrong."""
+
+    trained: dict[str, Rows] = field(default_factory=dict)
+    books: dict[str, Accounting] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
 
 
 class Stopped(Exception):  # noqa: N818 (no error: the chain ends)
@@ -108,68 +117,47 @@ class Chain:
 
         A generation that cannot be run is returned as stopped, with the reason.
         """
-        events: list[list[Event]] = [[] for _ in self.classifiers]
-        state: list[dict[str, Rows]] = [{} for _ in self.classifiers]
-        books: list[dict[str, Accounting]] = [{} for _ in self.classifiers]
+        notes = [_Notes() for _ in self.classifiers]
         try:
             with _stopping():
                 if self.arm.retrains and number:
-                    self._train_generators(number, state, books, events)
-                classifiers = self._train_classifiers(number, state, books, events)
-                made = [
-                    self._measured(number, maker, classifiers[maker], state[maker]["classifier"], books[maker], events)
-                    for maker in range(len(classifiers))
+                    self.generators = [self._retrained(number, maker, own) for maker, own in enumerate(notes)]
+                classifiers = [
+                    self._trained(self._chosen("classifier", number, maker, own), number, maker, own.events)
+                    for maker, own in enumerate(notes)
                 ]
+                made = [self._measured(number, maker, classifiers[maker], own) for maker, own in enumerate(notes)]
         except Stopped as stop:
-            return _stopped(number, str(stop), events), []
+            return _stopped(number, str(stop), [own.events for own in notes]), []
         self.classifiers = classifiers
         for maker, one in enumerate(made):
             self._note_errors(maker, one.predicted)
-        return Generation(number, tuple(made)), state
+        return Generation(number, tuple(made)), [own.trained for own in notes]
 
     @staticmethod
     def unborn(plan: LoopPlan, said: str) -> Generation:
         """Return the generation 0 of a chain whose annotators or first generators cannot be trained."""
         return _stopped(0, said, [[] for _ in range(plan.decision_makers)])
 
-    def _train_generators(
-        self,
-        number: int,
-        state: list[dict[str, Rows]],
-        books: list[dict[str, Accounting]],
-        events: list[list[Event]],
-    ) -> None:
-        fitted = []
-        for maker in range(self.plan.decision_makers):
-            moment = self._moment("generator", number, maker, events[maker])
-            selected = select(self._pooled(moment, maker), self.arm.interventions, self.size, 0, moment)
-            _account(selected.accounting, "generator", books[maker], events[maker])
-            state[maker]["generator"] = selected.rows
-            fitted.append(self._generator(selected.rows.features, number, maker, events[maker]))
-        self.generators = fitted
+    def _chosen(self, purpose: str, number: int, maker: int, notes: _Notes) -> Rows:
+        """Return whom a decision-maker's generator or classifier is trained on, and note it."""
+        moment = self._moment(purpose, number, maker, notes.events)
+        batch = self.plan.batch if purpose == "classifier" else 0
+        selected = select(self._pooled(moment, maker), self.arm.interventions, self.size, batch, moment)
+        if selected.accounting is not None:
+            notes.books[purpose] = selected.accounting
+            notes.events.extend(_lacking(selected.accounting, purpose))
+        notes.trained[purpose] = selected.rows
+        return selected.rows
 
-    def _train_classifiers(
-        self,
-        number: int,
-        state: list[dict[str, Rows]],
-        books: list[dict[str, Accounting]],
-        events: list[list[Event]],
-    ) -> list[Decides]:
-        fitted = []
-        for maker in range(self.plan.decision_makers):
-            moment = self._moment("classifier", number, maker, events[maker])
-            draw = self._pooled(moment, maker)
-            selected = select(draw, self.arm.interventions, self.size, self.plan.batch, moment)
-            _account(selected.accounting, "classifier", books[maker], events[maker])
-            state[maker]["classifier"] = selected.rows
-            fitted.append(self._trained(selected.rows, number, maker, events[maker]))
-        return fitted
+    def _retrained(self, number: int, maker: int, notes: _Notes) -> Samples:
+        rows = self._chosen("generator", number, maker, notes)
+        return self._generator(rows.features, number, maker, notes.events)
 
     def _moment(self, purpose: str, number: int, maker: int, events: list[Event]) -> Moment:
         rng = self._rng(number, maker, GENERATOR_DRAWS if purpose == "generator" else CLASSIFIER_DRAWS)
         return Moment(
             purpose=purpose,
-            generation=number,
             world=self.world,
             previous=self.classifiers[maker],
             annotator=self.annotator,
@@ -262,16 +250,8 @@ class Chain:
         steps = self.plan.steps(role)  # type: ignore[arg-type]
         return fit_classifier(steps, rows, len(self.world.classes), seed, events, learn)
 
-    def _measured(  # noqa: PLR0917 (what there is to say of one decision-maker)
-        self,
-        number: int,
-        maker: int,
-        classifier: Decides,
-        trained: Rows,
-        books: dict[str, Accounting],
-        events: list[list[Event]],
-    ) -> Made:
-        world, own = self.world, events[maker]
+    def _measured(self, number: int, maker: int, classifier: Decides, notes: _Notes) -> Made:
+        world, own, trained = self.world, notes.events, notes.trained["classifier"]
         people = self._people(self.generators[maker], self.plan.samples, self._rng(number, maker, SAMPLES), own)
         sequential = any(isinstance(shift, SequentialLabels) for shift in self._shifts)
         label = self.classifiers[maker].decide(people.features) if sequential else people.label
@@ -286,7 +266,7 @@ class Chain:
             strata=np.bincount(world.stratum(label, people.group), minlength=world.strata),
             annotated=np.bincount(world.stratum(people.label, people.group), minlength=world.strata),
             distances=made_people(world, people.features),
-            accounting=books,
+            accounting=notes.books,
             events=(*(self.first if number == 0 and maker == 0 else ()), *own),
             kept=people.features[: self.plan.keep],
         )
@@ -327,12 +307,10 @@ class _stopping:  # noqa: N801 (reads as a verb in `with`)
             raise Stopped(f"{type(error).__name__}: {first_line(str(error))}") from error
 
 
-def _account(accounting: Accounting | None, purpose: str, books: dict[str, Accounting], events: list[Event]) -> None:
-    if accounting is None:
-        return
-    books[purpose] = accounting
+def _lacking(accounting: Accounting, purpose: str) -> Iterator[Event]:
+    """Yield what a selection had too few of: people of a stratum, or any at all."""
     empty = int(((accounting.pool == 0) & (accounting.quota > 0)).sum())
     if empty:
-        events.append(Event("empty stratum", f"{empty} of {len(accounting.quota)}, for the {purpose}"))
+        yield Event("empty stratum", f"{empty} of {len(accounting.quota)}, for the {purpose}")
     if accounting.missing:
-        events.append(Event("places left", f"{accounting.missing}, of the {purpose}"))
+        yield Event("places left", f"{accounting.missing}, of the {purpose}")

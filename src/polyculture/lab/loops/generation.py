@@ -12,6 +12,7 @@ import numpy as np
 
 from polyculture.errors import FileError
 from polyculture.lab.chunks import parquet
+from polyculture.lab.loops.measures import DISTANCES
 from polyculture.lab.loops.rows import Event, Floats, Ints, Rows
 from polyculture.lab.loops.star import Accounting
 
@@ -101,7 +102,7 @@ def generation_bytes(generation: Generation) -> bytes:
             },
             **{
                 name: pl.Series([one.distances.get(name) for one in made], dtype=pl.Float64)
-                for name in ("frechet", "precision", "recall")
+                for name in DISTANCES
             },
             "accounting": pl.Series(
                 [[_books(purpose, one.accounting[purpose]) for purpose in PURPOSES if purpose in one.accounting]
@@ -160,7 +161,7 @@ def _made(row: dict[str, Any]) -> Made:
         trained=counts(row["trained"]),
         strata=counts(row["strata"]),
         annotated=counts(row["annotated"]),
-        distances={name: row[name] for name in ("frechet", "precision", "recall") if row[name] is not None},
+        distances={name: row[name] for name in DISTANCES if row[name] is not None},
         accounting={
             one["purpose"]: Accounting(
                 **{name: counts(one[name]) for name in ("pool", "quota", "taken", "filled")}, missing=one["missing"]

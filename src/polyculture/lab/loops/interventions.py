@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from polyculture.lab.loops.rows import Draw, Floats, Ints, Moment
     from polyculture.lab.loops.world import World
 
-__all__ = ["Intervention", "InterventionKinds", "Selected", "select"]
+__all__ = ["Intervention", "InterventionKinds", "Selected", "Selecting", "select"]
 
 Purpose = Literal["generator", "classifier"]
 DETECTOR = Step(estimator="sklearn.tree.DecisionTreeClassifier", parameters={"max_depth": 5, "min_samples_leaf": 20})
@@ -53,14 +53,6 @@ class Intervention(Part, frozen=True, kw_only=True, tag_field="kind"):
         """Return the draw of those who may be trained on."""
         return draw
 
-    def ideal(self, world: World) -> Floats | None:  # noqa: ARG002
-        """Return the ideal distribution over its strata where it selects, else None."""
-        return None
-
-    def strata(self, rows: Rows, world: World) -> Ints:
-        """Return the stratum of each by which it selects."""
-        return world.stratum(rows.label, rows.group)
-
     def weigh(self, rows: Rows, world: World) -> Rows:  # noqa: ARG002
         """Return the rows with weights."""
         return rows
@@ -70,10 +62,8 @@ class Intervention(Part, frozen=True, kw_only=True, tag_field="kind"):
         return None
 
 
-class Star(Intervention, frozen=True, kw_only=True, tag="STAR"):
-    """Stratified algorithmic reparation (2403.07857): batches by quotas of class x group.
-
-    cla-STAR with ``of = ["classifier"]`` (from n = 0 on), gen-STAR with ``of = ["generator"]`` (from n = 1 on).
+class Selecting(Intervention, frozen=True, kw_only=True):
+    """What selects by quotas of strata with a budget; this one by class x group, towards the plan's ideal.
 
     Attributes
     ----------
@@ -86,18 +76,43 @@ class Star(Intervention, frozen=True, kw_only=True, tag="STAR"):
     budget: float = 0.25
     batch: int = 0
 
-    def ideal(self, world: World) -> Floats | None:
-        """Return the plan's ideal distribution over class x group."""
+    def ideal(self, world: World) -> Floats:
+        """Return the ideal distribution over its strata."""
         return world.ideal
 
+    def strata(self, rows: Rows, world: World) -> Ints:
+        """Return the stratum of each by which it selects."""
+        return world.stratum(rows.label, rows.group)
 
-class ClassBalance(Intervention, frozen=True, kw_only=True, tag="class balance"):
+    def selected(self, draw: Draw, size: int, batch: int, moment: Moment) -> Selected:
+        """Return so many people from a draw, selected in batches of its own size, else of that of the training."""
+        sizes = batches_of(size, self.batch or batch)
+        found = list(
+            star_batches(
+                draw,
+                lambda rows: self.strata(rows, moment.world),
+                self.ideal(moment.world),
+                sizes,
+                self.budget,
+                moment.rng,
+            )
+        )
+        if not found:
+            return Selected(draw(0))
+        return Selected(joined([rows for rows, _ in found]), reduce(add, [accounting for _, accounting in found]))
+
+
+class Star(Selecting, frozen=True, kw_only=True, tag="STAR"):
+    """Stratified algorithmic reparation (2403.07857): batches by quotas of class x group.
+
+    cla-STAR with ``of = ["classifier"]`` (from n = 0 on), gen-STAR with ``of = ["generator"]`` (from n = 1 on).
+    """
+
+
+class ClassBalance(Selecting, frozen=True, kw_only=True, tag="class balance"):
     """As many of each class, with the same budget as STAR; groups as they come."""
 
-    budget: float = 0.25
-    batch: int = 0
-
-    def ideal(self, world: World) -> Floats | None:
+    def ideal(self, world: World) -> Floats:
         """Return equal shares of the classes."""
         return np.full(len(world.classes), 1.0 / len(world.classes))
 
@@ -106,13 +121,10 @@ class ClassBalance(Intervention, frozen=True, kw_only=True, tag="class balance")
         return rows.label
 
 
-class GroupBalance(Intervention, frozen=True, kw_only=True, tag="group balance"):
+class GroupBalance(Selecting, frozen=True, kw_only=True, tag="group balance"):
     """As many of each group, with the same budget as STAR; classes as they come."""
 
-    budget: float = 0.25
-    batch: int = 0
-
-    def ideal(self, world: World) -> Floats | None:
+    def ideal(self, world: World) -> Floats:
         """Return equal shares of the groups."""
         return np.full(len(world.groups), 1.0 / len(world.groups))
 
@@ -225,22 +237,10 @@ def select(draw: Draw, interventions: tuple[InterventionKinds, ...], size: int, 
     own = [one for one in interventions if moment.purpose in one.of]
     for one in own:
         draw = one.on(draw, moment)
-    found = None
-    for one in own:
-        ideal = one.ideal(moment.world)
-        if ideal is not None:
-            found = _selected(one, ideal, draw, batches_of(size, one.batch or batch), moment)  # type: ignore[union-attr]
-    if found is None:
-        found = Selected(draw(size))
+    selecting = next((one for one in own if isinstance(one, Selecting)), None)
+    found = Selected(draw(size)) if selecting is None else selecting.selected(draw, size, batch, moment)
     rows = found.rows
     if moment.purpose == "classifier":
         for one in own:
             rows = one.weigh(rows, moment.world)
     return Selected(rows, found.accounting)
-
-
-def _selected(one: Any, ideal: Floats, draw: Draw, sizes: tuple[int, ...], moment: Moment) -> Selected:
-    found = list(star_batches(draw, lambda rows: one.strata(rows, moment.world), ideal, sizes, one.budget, moment.rng))
-    if not found:
-        return Selected(draw(0))
-    return Selected(joined([rows for rows, _ in found]), reduce(add, [accounting for _, accounting in found]))

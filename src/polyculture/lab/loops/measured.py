@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polyculture.lab.loops.measures import decisions, divergence, of_groups
+from polyculture.lab.loops.measures import DISTANCES, decisions, divergence, of_groups
 from polyculture.lab.loops.world import ideal_of, tested_of
 from polyculture.lab.measure import event, group_event
 
@@ -156,7 +156,7 @@ def _people(
             found.put("trained_share", f"{target}, {group}", at, float(trained[row, column]))
     found.put("divergence", None, at, _mean([divergence(one.strata, ideal) for one in made]))
     found.put("trained_divergence", None, at, _mean([divergence(one.trained, ideal) for one in made]))
-    for measure in ("frechet", "precision", "recall"):
+    for measure in DISTANCES:
         found.put(measure, None, at, _mean([_distance(one, measure) for one in made]))
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from polyculture.lab.loops.rows import Floats, Ints
     from polyculture.lab.loops.world import World
 
-__all__ = ["GENERATED", "coverage", "decisions", "divergence", "frechet", "of_groups"]
+__all__ = ["DISTANCES", "coverage", "decisions", "divergence", "frechet", "made_people", "of_groups"]
 
 MOST_NEIGHBOURS = 1000
 NEAREST = 5
@@ -96,8 +96,8 @@ def decisions(predicted: Ints, label: Ints, group: Ints, favourable: int, groups
     }
 
 
-GENERATED = ("divergence", "frechet", "precision", "recall")
-"""Measures of the generated people that are one number."""
+DISTANCES = ("frechet", "precision", "recall")
+"""What `made_people` gives."""
 
 
 def divergence(counts: Ints, ideal: Floats) -> float:
@@ -164,5 +164,4 @@ def _reach(content: bytes, shape: tuple[int, int]) -> Floats:
 def made_people(world: World, features: Floats) -> dict[str, float]:
     """Return distance and coverage of generated people against the real training individuals."""
     real, made = world.embedded(world.features), world.embedded(features)
-    precision, recall = coverage(real, made)
-    return {"frechet": frechet(real, made), "precision": precision, "recall": recall}
+    return dict(zip(DISTANCES, (frechet(real, made), *coverage(real, made)), strict=True))

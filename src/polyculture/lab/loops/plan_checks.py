@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyculture.errors import UsageError, nearest
+from polyculture.lab.loops.interventions import Selecting
 from polyculture.lab.loops.units import UNITS as MEASURES
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def _check_arm(plan: LoopPlan, arm: Arm) -> None:
 
 def _check_interventions(plan: LoopPlan, arm: Arm, name: str) -> None:
     for purpose in ("generator", "classifier"):
-        selecting = [one for one in arm.interventions if purpose in one.of and hasattr(one, "budget")]
+        selecting = [one for one in arm.interventions if purpose in one.of and isinstance(one, Selecting)]
         if len(selecting) > 1:
             raise UsageError(
                 f"Arm {name!r} selects twice whom a {purpose} is trained on.", hint="Leave one of the two out."

@@ -84,8 +84,6 @@ class Moment:
     ----------
     purpose : {"generator", "classifier"}
         What is trained on them.
-    generation : int
-        n, from 0.
     world : World
         The real individuals.
     previous : Decides
@@ -105,7 +103,6 @@ class Moment:
     """
 
     purpose: str
-    generation: int
     world: World
     previous: Decides
     annotator: Decides

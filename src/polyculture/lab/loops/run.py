@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING
 
 from polyculture.errors import UsageError
 from polyculture.lab.components import build, need_lab
-from polyculture.lab.folder import locked, versions
+from polyculture.lab.folder import locked, note, versions
 from polyculture.lab.loops.actors import weight_name
 from polyculture.lab.loops.chain import Chain, Stopped
 from polyculture.lab.loops.store import LIBRARIES, LoopStore
 from polyculture.lab.loops.world import everyone, world_of
-from polyculture.lab.run import ONE_AT_A_TIME, check_worker, duration, note
-from polyculture.lab.workers import check_call, worker_gone, workers
+from polyculture.lab.workers import alone, check_call, check_worker, saying_what_is_kept, time_left, workers
 
 if TYPE_CHECKING:
     from polyculture.lab.loops.generation import Generation
@@ -150,16 +149,9 @@ def _fill(  # noqa: PLR0917 (what a run is made of)
     def kept() -> str:
         return f"{store.count()} of {total} generations are kept"
 
-    try:
-        with workers(backend, jobs, everybody) as work, _watching(store, total, tell):
-            for chain, generations, seconds in work(calls):
-                note(timings, ("chain", "generations", "seconds"), (chain, generations, f"{seconds:.3f}"))
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"{kept()}, and the same command goes on there") from None
-    except Exception as error:
-        if (said := worker_gone(error, kept())) is None:
-            raise
-        raise said from error
+    with saying_what_is_kept(kept), workers(backend, jobs, everybody) as work, _watching(store, total, tell):
+        for chain, (generations, seconds) in zip(missing, work(calls), strict=True):
+            note(timings, ("chain", "generations", "seconds"), (chain, generations, f"{seconds:.3f}"))
 
 
 @contextmanager
@@ -172,8 +164,7 @@ def _watching(store: LoopStore, total: int, tell: Progress) -> Iterator[None]:
         while not done.wait(WATCHED):
             now = store.count()
             if now > before:
-                left = (time.monotonic() - begun) / (now - before) * (total - now)
-                tell(f"Generation {now} of {total}, about {duration(left)} left")
+                tell(f"Generation {now} of {total}, {time_left(begun, now - before, total - before)}")
 
     thread = Thread(target=watch, name="polyculture-progress", daemon=True)
     thread.start()
@@ -184,20 +175,14 @@ def _watching(store: LoopStore, total: int, tell: Progress) -> Iterator[None]:
         thread.join()
 
 
-def _run_chain(store: LoopStore, everybody: Everyone, number: int) -> tuple[int, int, float]:
+def _run_chain(store: LoopStore, everybody: Everyone, number: int) -> tuple[int, float]:
     """Run a chain from where it is; in a process of its own where there are several jobs."""
-    from threadpoolctl import threadpool_limits
-
     check_worker(store.manifest.versions, versions(LIBRARIES))
-    with ONE_AT_A_TIME:
-        begun = time.monotonic()
-        check_actors(store.manifest.plan)  # their libraries must be there before their threads can be limited
-        with threadpool_limits(limits=1):
-            count = _go_on(store, everybody, number)
-        return number, count, time.monotonic() - begun
+    return alone(lambda: check_actors(store.manifest.plan), lambda: _go_on(store, everybody, number))
 
 
 def _go_on(store: LoopStore, everybody: Everyone, number: int) -> int:
+    """Run what is missing of a chain; return how many generations that were."""
     plan = store.manifest.plan
     generations: list[Generation] = store.generations(number)
     try:

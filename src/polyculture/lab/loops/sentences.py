@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from polyculture.audit.words import count, interval, listed, number, percent, plural
 from polyculture.lab.loops.chain import EVENTS
+from polyculture.lab.loops.units import CHANGE, LAST
 
 if TYPE_CHECKING:
     from polyculture.lab.loops.plan import LoopPlan
@@ -21,11 +22,7 @@ def headline(plan: LoopPlan, endpoints: Sequence[EndpointRecord], collapse: Sequ
     if all(one.stopped == one.seeds for one in collapse):
         return "No chain came to its last generation: see what went wrong."
     changes = accuracy_changes(endpoints)
-    last = {
-        one.arm: one
-        for one in endpoints
-        if (one.measure, one.of, one.endpoint) == ("accuracy", None, "last generation")
-    }
+    last = {one.arm: one for one in endpoints if (one.measure, one.of, one.endpoint) == ("accuracy", None, LAST)}
     if not changes:
         only = next(one for one in last.values() if one.value.value is not None)
         return f"Accuracy is {percent(only.value.value or 0.0)} in the only generation ({only.arm})."
@@ -49,7 +46,7 @@ def headline(plan: LoopPlan, endpoints: Sequence[EndpointRecord], collapse: Sequ
 
 def accuracy_changes(endpoints: Sequence[EndpointRecord]) -> list[EndpointRecord]:
     """Return how accuracy changed since generation 0 in each arm in which that is defined."""
-    wanted = ("accuracy", None, "change since generation 0")
+    wanted = ("accuracy", None, CHANGE)
     own = [one for one in endpoints if (one.measure, one.of, one.endpoint) == wanted]
     return [one for one in own if one.value.value is not None]
 

@@ -8,7 +8,7 @@ generator and C_n the classifier of generation n, C_{-1} = A the label annotator
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, get_args
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -185,8 +185,6 @@ SETTINGS: dict[str, tuple[ShiftKinds, ...]] = {
     "SeqGenNonSeqClass": (ModelCollapse(),),
 }
 """The settings of 2403.07857 as shifts; Static has none: people of the first generator, labelled by the annotator."""
-
-SHIFTS: dict[str, type[Shift]] = {str(one.__struct_config__.tag): one for one in get_args(ShiftKinds)}
 
 
 def shifted(draw: Draw, shifts: tuple[ShiftKinds, ...], moment: Moment) -> Draw:

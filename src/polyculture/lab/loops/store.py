@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from polyculture.errors import FileError
 from polyculture.files import atomic_write
 from polyculture.lab import folder
 from polyculture.lab.chunks import parquet
@@ -120,9 +119,7 @@ class LoopStore:
         for name, place in folder.summed_files(self.path, pattern, lost="that generation is"):
             chain, number = int(name[1]), int(name[2])
             if chain not in found or number >= self.manifest.plan.generations or number in found[chain]:
-                raise FileError(
-                    f"{str(place)!r} does not belong to this plan, or is there twice.", hint="Delete it, and run again."
-                )
+                raise folder.foreign(place)
             found[chain][number] = place
         return found
 
@@ -199,10 +196,7 @@ class LoopStore:
         for chain, places in there.items():
             found = self.read(places)
             if not self.finished(found) or len(places) != len(found):
-                raise FileError(
-                    f"The store {str(self.path)!r} lacks generations of chain {chain}.",
-                    hint="Run the same command again: it goes on where it stopped.",
-                )
+                raise folder.incomplete(self.path, f"generations of chain {chain}")
             yield found
 
     def individuals(self) -> pl.DataFrame:

@@ -1,9 +1,10 @@
-"""The measures of a loop by name, and what each is in."""
+"""The measures of a loop by name, what each is in, and the numbers that a curve of one is made to."""
 
 from __future__ import annotations
 
-__all__ = ["UNITS"]
+__all__ = ["CHANGE", "ENDPOINTS", "LAST", "MEAN", "UNITS"]
 
+LAST, MEAN, CHANGE = ENDPOINTS = ("last generation", "mean over generations", "change since generation 0")
 SHARES, POINTS, RATIO, NUMBER = "share", "points", "ratio", "number"
 UNITS: dict[str, str] = {
     "accuracy": SHARES,
