@@ -21,7 +21,8 @@ __all__ = ["MOST_CURVES", "effects_chart", "ratio_chart", "size_chart"]
 Row = dict[str, Any]
 MOST_CURVES = 3
 NUMBER_LABEL = "format(datum.value, '~g')"
-RATIO_LABEL = "format(pow(2, datum.value), '.2~r')"
+RATIO_LABEL = "format(pow(2, datum.value), '.{digits}~r')"
+NARROW = 0.5  # an axis that reaches no farther from 1, in powers of 2, needs a third digit for its ticks to differ
 
 
 def effects_chart(effects: Sequence[EffectRecord]) -> Chart | None:
@@ -70,9 +71,11 @@ def ratio_chart(entries: Sequence[tuple[str, Statistic, str]], *, title: str) ->
     ]
     if not rows:
         return None
+    reach = max(abs(row[end]) for row in rows for end in ("value", "low", "high") if row[end] is not None)
+    label = RATIO_LABEL.format(digits=3 if reach <= NARROW else 2)
     return Chart(
-        interval_rows(rows, "wide", title=title, label=RATIO_LABEL),
-        interval_rows(rows, "compact", title=title, label=RATIO_LABEL),
+        interval_rows(rows, "wide", title=title, label=label),
+        interval_rows(rows, "compact", title=title, label=label),
         rows,
     )
 
