@@ -137,6 +137,15 @@ def test_law_school_from_a_path_and_from_a_loader(tmp_path: Path, monkeypatch: p
     assert found.experiment.record.groups == ("race",)
 
 
+def test_grades_that_are_missing_leave_the_mean_as_it_is_and_are_not_judged(tmp_path: Path) -> None:
+    path = tmp_path / "law.csv"
+    holes = lsac().with_columns(UGPA=pl.when(pl.int_range(pl.len()) % 5 > 0).then("UGPA"))
+    holes.write_csv(path)
+    data = prepare(plan_from(law_school.plan(path)))
+    wanted = holes.select((pl.col("UGPA") > pl.col("UGPA").mean()).cast(int).fill_null(-1)).to_series()
+    assert data.targets[1].label.tolist() == wanted.to_list()
+
+
 def test_law_school_of_the_outside_data(data_file: Callable[[str], Path]) -> None:
     plan = plan_from(law_school.plan(data_file("law_school.csv.gz")))
     assert prepare(plan).individuals == 21791
