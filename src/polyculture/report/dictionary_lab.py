@@ -15,7 +15,7 @@ _RESULTS = {
     "arm": ("what decision-makers share", _TEXT),
     "trials": ("trials of this row", _TRIALS),
     "without_outcomes": (
-        "of them left out of every arm, since in one a learner could not be fitted, or judged nobody",
+        "of them left out of every arm, as in one a learner could not be fitted or judged nobody",
         _TRIALS,
     ),
     "undefined": ("of them with nothing expected, so without an H of their own; they are in the sums", _TRIALS),
