@@ -132,6 +132,8 @@ def test_a_factorial_experiment_names_the_component_that_matters(run: Callable[.
     assert len(found.record.arms) == 4
     first, second = found.record.components
     assert (first.component, second.component) == ("rows", "seed")
+    # A learner that draws nothing: its arms are the same, to the last digit.
+    assert [effect.excess.value for effect in found.effects if effect.component == "seed"] == [0.0] * 3
     assert second.log_ratio.value == pytest.approx(0.0)
     assert second.behind_first.value == pytest.approx(first.log_ratio.value)
     assert "sharing training rows goes with most homogenization" in found.record.components_sentence
