@@ -26,6 +26,7 @@ from polyculture.lab.records import (
 )
 from polyculture.lab.sentences import components_sentence, headline, notes
 from polyculture.lab.trial import tested
+from polyculture.stats._rounding import differences
 from polyculture.stats.two_way import log_ratio_contrast, mean_over_trials, rank_correlation
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ def _effects(plan: Plan, found: Measured, where: _Where, train: int) -> Iterator
         for level in levels[:-1]:
             weights = _contrast(arms, component, level, levels[-1])
             log_ratio = log_ratio_contrast(failures, expected, weights)
-            excess = np.tensordot(weights, failures - expected, axes=1)
+            excess = _excess(weights, failures - expected)
             yield EffectRecord(
                 component=component,
                 level=words[level],
@@ -223,6 +224,12 @@ def _effects(plan: Plan, found: Measured, where: _Where, train: int) -> Iterator
                 excess=statistic(mean_over_trials(excess)),
                 **_on_groups(plan, (failures, expected), (uniform, group_expected), weights),  # type: ignore[arg-type]
             )
+
+
+def _excess(weights: Floats, excess: Floats) -> Floats:
+    """Return the contrast of the arms' excess, by seeds, exactly 0 where the arms are the same."""
+    above, below = (np.tensordot(np.maximum(sign * weights, 0.0), excess, axes=1) for sign in (1.0, -1.0))
+    return differences(above, below)
 
 
 def _sharers(plan: Plan, component: str) -> tuple[int, ...]:
