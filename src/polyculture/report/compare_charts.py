@@ -32,7 +32,7 @@ __all__ = ["SHADES", "change_chart", "flow_chart", "others_chart", "rates_chart"
 
 MOST_MODELS = 20
 MOST_FLOW = 30  # models; a larger square is no picture
-SHADES = ((0.12, 0.01), (0.3, 0.05), (0.5, 0.15), (0.75, 0.35))
+SHADES = ((0.12, 0.01), (0.25, 0.05), (0.38, 0.15), (0.5, 0.35))
 """Opacity of a cell of the flow, and the share that it ends at; more is opaque."""
 _LONGEST_SNAPSHOT = 10  # characters, of a name beside that of a model
 MOST_NUMBERS = 10  # models; with more there is no room for numbers in the cells
