@@ -14,11 +14,13 @@ import pytest
 import polyculture as pc
 from polyculture.audit.statistic import Statistic
 from polyculture.errors import FileError, UsageError
+from polyculture.lab.analysis import _ending
 from polyculture.lab.measure import measure
 from polyculture.lab.plan import Plan
 from polyculture.lab.records import ComponentRecord
 from polyculture.lab.sentences import components_sentence, direction
 from polyculture.labs import Sharing
+from polyculture.stats.two_way import mean_over_trials
 
 Content = Callable[..., dict[str, Any]]
 
@@ -274,3 +276,12 @@ def test_results_can_be_opened_again(content: Content, tmp_path: Path, plan: Cal
     with pytest.raises(FileError, match="no store"):
         pc.lab.open(tmp_path)
     assert pc.lab.sharing(plan()).record.trials == 12
+
+
+def test_an_interval_ends_where_its_values_do() -> None:
+    # 95 % intervals over two seeds of a kind reach far beyond what a share, or a difference of two, can be.
+    difference = _ending(mean_over_trials([[-0.7, 0.9]]), -1.0)
+    assert (difference.low, difference.high) == (-1.0, 1.0)
+    assert difference.value == pytest.approx(0.1)
+    assert _ending(mean_over_trials([[0.2, 0.4]]), 0.0).low == 0.0
+    assert _ending(mean_over_trials([[0.2]]), 0.0).low is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import msgspec
@@ -156,6 +157,13 @@ def test_the_labels_of_effects_keep_what_is_shared() -> None:
     chart = effects_chart([effect(stat(1.2)), effect(stat(1.1), "a learner with a long name"), seed])
     assert chart is not None
     assert [row["label"] for row in chart.rows] == ["fixed", "a learne…ong name, fixed", "a learne…long name, seed"]
+
+
+def test_ticks_of_ratios_near_1_differ() -> None:
+    """Two digits would give 1, 1 and 1.1 for 1, 1.04 and 1.07."""
+    chart = effects_chart([effect(stat(1.06))])
+    assert chart is not None
+    assert ".3~r" in json.dumps(chart.wide)
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])

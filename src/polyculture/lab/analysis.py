@@ -171,10 +171,14 @@ def _arm(plan: Plan, found: Measured, where: _Where, arm: int, train: int) -> Ar
 
 def _share(values: Floats) -> Statistic:
     """Return the mean of shares over trials; a t interval that reaches beyond 0 or 1 ends there."""
-    found = statistic(mean_over_trials(values))
+    return _ending(mean_over_trials(values), 0.0)
+
+
+def _ending(found: Estimated, lowest: float) -> Statistic:
+    """Return a mean whose t interval ends where its values do: at the lowest there can be, and at 1."""
     if found.low is None or found.high is None:
-        return found
-    return msgspec.structs.replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))
+        return statistic(found)
+    return msgspec.structs.replace(statistic(found), low=max(found.low, lowest), high=min(found.high, 1.0))
 
 
 def _slice(values: Floats, where: _Where) -> Floats:
@@ -272,7 +276,7 @@ def _between_learners(plan: Plan, found: Measured) -> Iterator[LearnerRecord]:
             log_ratio=statistic(log_ratio),
             ratio=statistic(log_ratio, exponential=True),
             group_ratio=groups,
-            accuracy=statistic(mean_over_trials(accuracy[0] - accuracy[1])),
+            accuracy=_ending(mean_over_trials(accuracy[0] - accuracy[1]), -1.0),
         )
 
 
