@@ -142,7 +142,8 @@ def test_trials_without_a_manifest_are_not_taken_for_those_of_any_plan(
 def test_what_a_killed_run_left_of_its_results_is_removed(plan: Callable[..., Plan], tmp_path: Path) -> None:
     pc.lab.sharing(plan(), out=tmp_path / "out")
     whole = tree(tmp_path / "out")
-    for place in ("", "store", "tables"):
+    (tmp_path / "out" / "backbones").mkdir()
+    for place in ("", "store", "tables", "backbones"):
         (tmp_path / "out" / place / ".polyculture-abc.tmp").write_text("half")
     (tmp_path / "out" / ".polyculture-def.tmp").mkdir()
     (tmp_path / "out" / ".polyculture-def.tmp" / "results.csv").write_text("half")

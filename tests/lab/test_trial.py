@@ -59,6 +59,7 @@ def test_a_loader_of_ones_own_and_its_hash(plan: Make, monkeypatch: pytest.Monke
     [
         ({"task": [{"name": "a", "label": "god", "copies": 2}]}, ColumnError, "task 'a'"),
         ({"task": [{"name": "a", "label": "amount > 9e9", "copies": 2}]}, ColumnError, "has 1 class"),
+        ({"task": [{"name": "a", "label": "x", "copies": 2}]}, ColumnError, "118 classes among 120 individuals"),
         ({"task": [{"name": "a", "label": "good", "features": ["good"], "copies": 2}]}, UsageError, "is a label"),
         ({"task": [{"name": "a", "label": "good", "leave_out": ["y"], "copies": 2}]}, ColumnError, "no column 'y'"),
         ({"data": {"source": "german_credt"}}, UsageError, "german_credit"),

@@ -162,6 +162,12 @@ def _prepared(data: Data, tasks: Sequence[Task]) -> Prepared:
                 f"{'' if len(classes) == 1 else 'es'}: {first_few(classes)}.",
                 hint="Name a label with at least two.",
             )
+        if 2 * len(classes) > (known := int((codes >= 0).sum())):
+            raise ColumnError(
+                f"The label of task {task.name!r} ({task.label}) has {len(classes)} classes among {known} individuals: "
+                f"{first_few(classes)}.",
+                hint=f"Make it a condition, such as '{task.label} > NUMBER'; or name a label that individuals share.",
+            )
         sees = np.array([columns[index] in own for index in origin], dtype=bool)
         targets.append(Target(codes, classes, sees))
     cell, cells = _cells(data, frame)
