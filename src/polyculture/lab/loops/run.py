@@ -211,8 +211,10 @@ def _go_on(store: LoopStore, everybody: Everyone, number: int) -> int:
     while generations:
         last = generations[-1].number
         models = store.models(number, last)
-        state = None if chain.enough(last, models) else store.state(number, last, chain.world.features.shape[1:])
-        if chain.enough(last, models, state):
+        state = (
+            None if chain.trainer.enough(last, models) else store.state(number, last, chain.world.features.shape[1:])
+        )
+        if chain.trainer.enough(last, models, state):
             chain.take_up(generations, models, state)
             break
         generations.pop()  # what it left was deleted or lost: that generation is run again, to the same bytes
@@ -222,7 +224,7 @@ def _go_on(store: LoopStore, everybody: Everyone, number: int) -> int:
     for following in range(len(generations), plan.generations):
         generation, trained = chain.step(following)
         models = {} if generation.stopped else chain.models(following)
-        store.write(number, generation, [] if chain.enough(following, models) else trained, models)
+        store.write(number, generation, [] if chain.trainer.enough(following, models) else trained, models)
         done += 1
         if generation.stopped:
             break
