@@ -212,7 +212,7 @@ def test_a_convolutional_autoencoder_makes_images_of_any_side_between_black_and_
     assert ((found >= 0.0) & (found <= 1.0)).all()
     assert found.mean(axis=0).reshape(2, 7, 9)[0, 3].min() > 0.8
     assert found.mean(axis=0).reshape(2, 7, 9)[1].max() < 0.2
-    with pytest.raises(ValueError, match="set data.white"):
+    with pytest.raises(ValueError, match=r"set data\.white"):
         net.fit(255.0 * images)
     assert actors.VAE(image=[2, 7, 9], hidden=[2], epochs=1, likelihood="gaussian").fit(9.0 * images).sample(3).shape
 
