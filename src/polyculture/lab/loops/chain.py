@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from polyculture.lab.loops.actors import Decides, Samples, first_line
+from polyculture.lab.loops.embedding import Embedding, embedding_of
 from polyculture.lab.loops.generation import Generation, Made
 from polyculture.lab.loops.interventions import select
 from polyculture.lab.loops.measures import made_people, of_groups
 from polyculture.lab.loops.rows import Event, Moment, Rows, joined
 from polyculture.lab.loops.shifts import SETTINGS, SequentialLabels, mixed, shifted
-from polyculture.lab.loops.trainer import CLASSIFIER_DRAWS, FOREIGN, GENERATOR_DRAWS, SAMPLES, Trainer
+from polyculture.lab.loops.trainer import CLASSIFIER_DRAWS, EMBEDDING, FOREIGN, GENERATOR_DRAWS, SAMPLES, Trainer
 from polyculture.lab.loops.world import world_of
 
 if TYPE_CHECKING:
@@ -101,6 +102,11 @@ class Chain:
         self.first = tuple(events)
         self.classifiers: list[Decides] = [self.annotator for _ in makers]
         self.errors = [np.zeros((0, len(self.world.groups))) for _ in makers]
+
+    @cached_property
+    def embedding(self) -> Embedding:
+        """Where generated people are compared with real ones."""
+        return embedding_of(self.plan, self.world, self.annotator, self.trainer.seed_of(0, 0, EMBEDDING))
 
     def models(self, number: int) -> Models:
         """Return the weights of those models of this generation that can be kept, by whose they are."""
@@ -263,7 +269,7 @@ class Chain:
             trained=np.bincount(world.stratum(trained.label, trained.group), minlength=world.strata),
             strata=np.bincount(world.stratum(label, people.group), minlength=world.strata),
             annotated=np.bincount(world.stratum(annotated, people.group), minlength=world.strata),
-            distances=made_people(world, people.features),
+            distances=made_people(self.embedding, people.features),
             accounting=notes.books,
             events=(*(self.first if number == 0 and maker == 0 else ()), *own),
             kept=people.features[: self.plan.keep],

@@ -19,6 +19,7 @@ from polyculture.lab.components import build, need_lab
 from polyculture.lab.folder import locked, note
 from polyculture.lab.loops.actors import takes_batches, weight_name
 from polyculture.lab.loops.chain import Chain, Stopped
+from polyculture.lab.loops.embedding import check_embedding
 from polyculture.lab.loops.store import LoopStore, versions_of
 from polyculture.lab.loops.world import everyone, world_of
 from polyculture.lab.workers import alone, check_call, check_worker, saying_what_is_kept, time_left, workers
@@ -89,6 +90,7 @@ def check_actors(plan: LoopPlan) -> None:
         If one cannot be built, or lacks what is asked of it.
     """
     _check_device(plan)
+    check_embedding(plan)
     generator = [step for _, step in build(plan.steps("generator"), 0, plan.offered()).steps]
     for step in generator[:-1]:
         if not hasattr(step, "inverse_transform"):

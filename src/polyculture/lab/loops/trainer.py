@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FOREIGN", "State", "Trainer"]
 
-GENERATOR_SEED, GENERATOR_DRAWS, CLASSIFIER_SEED, CLASSIFIER_DRAWS, SAMPLES, ANNOTATORS, FOREIGN, START = range(8)
+GENERATOR_SEED, GENERATOR_DRAWS, CLASSIFIER_SEED, CLASSIFIER_DRAWS, SAMPLES, ANNOTATORS, FOREIGN, START, EMBEDDING = (
+    range(9)
+)
 """What is drawn: each has numbers of its own."""
 
 State = Sequence[Mapping[str, "Rows"]]
@@ -56,7 +58,8 @@ class Trainer:
         key = (1, self.seed, number, maker, what)
         return np.random.default_rng(np.random.SeedSequence(self.plan.seed, spawn_key=key))
 
-    def _seed(self, number: int, maker: int, what: int) -> int:
+    def seed_of(self, number: int, maker: int, what: int) -> int:
+        """Return a random state."""
         return int(self.rng(number, maker, what).integers(2**31 - 1))
 
     def originals(self) -> Rows:
@@ -66,7 +69,7 @@ class Trainer:
     def annotator(self, role: Literal["label", "group"], kept: Models, events: list[Event]) -> Decides:
         """Return an annotator, trained on the original individuals."""
         steps, rows = self.plan.steps(role), self.originals()
-        seed = self._seed(0, 0 if role == "label" else 1, ANNOTATORS)
+        seed = self.seed_of(0, 0 if role == "label" else 1, ANNOTATORS)
         classes = len(self.world.classes if role == "label" else self.world.groups)
         if (weights := kept.get(f"{role} annotator")) is not None:
             return decider(steps, weights, classes, seed, self.offered)
@@ -84,7 +87,7 @@ class Trainer:
 
     def generator(self, rows: Rows, maker: int, number: int, events: list[Event]) -> Samples:
         """Return the generator of a decision-maker in a generation, trained on some people."""
-        return self._generator(rows, self._seed(number, maker, GENERATOR_SEED), events)
+        return self._generator(rows, self.seed_of(number, maker, GENERATOR_SEED), events)
 
     def _generator(self, rows: Rows, seed: int, events: list[Event]) -> Samples:
         return fit_generator(self.plan.steps("generator"), rows, seed, events, self.offered)
@@ -94,7 +97,7 @@ class Trainer:
         weights = kept.get(f"generator {maker + 1}")
         if weights is None:
             return None
-        seed = self._seed(number, maker, GENERATOR_SEED)
+        seed = self.seed_of(number, maker, GENERATOR_SEED)
         return sampler(self.plan.steps("generator"), weights, seed, self.offered)
 
     def classifier(self, rows: Rows, maker: int, number: int, events: list[Event]) -> Decides:
@@ -102,7 +105,7 @@ class Trainer:
         learn = next((found for one in self.arm.interventions if (found := one.learn(self.world)) is not None), None)
         if learn is None and self.plan.batch and not takes_batches(build(self.plan.steps(maker)).steps[-1][1]):
             learn = learn_batches(self.plan.batch, self.plan.epochs, len(self.world.classes))
-        return self._classifier(rows, maker, self._seed(number, maker, CLASSIFIER_SEED), events, learn)
+        return self._classifier(rows, maker, self.seed_of(number, maker, CLASSIFIER_SEED), events, learn)
 
     def _classifier(
         self, rows: Rows, maker: int, seed: int, events: list[Event], learn: Learn | None = None
@@ -115,16 +118,16 @@ class Trainer:
         weights = kept.get(f"classifier {maker + 1}")
         if weights is None:
             return None
-        seed, classes = self._seed(number, maker, CLASSIFIER_SEED), len(self.world.classes)
+        seed, classes = self.seed_of(number, maker, CLASSIFIER_SEED), len(self.world.classes)
         return decider(self.plan.steps(maker), weights, classes, seed, self.offered)
 
     def foreign_generator(self) -> Samples:
         """Return the generator of outside of the loop, trained on the original individuals."""
-        return self._generator(self.originals(), self._seed(0, 0, FOREIGN), [])
+        return self._generator(self.originals(), self.seed_of(0, 0, FOREIGN), [])
 
     def foreign_classifier(self, rows: Rows) -> Decides:
         """Return the classifier of outside of the loop, trained on some people."""
-        return self._classifier(rows, 0, self._seed(0, 2, FOREIGN), [])
+        return self._classifier(rows, 0, self.seed_of(0, 2, FOREIGN), [])
 
     def weights(
         self, number: int, annotators: Sequence[Decides], generators: Sequence[Samples], classifiers: Sequence[Decides]
