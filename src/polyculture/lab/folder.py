@@ -13,6 +13,7 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
+from shutil import rmtree
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -252,6 +253,8 @@ def _check_same(there: Held, wanted: Held, path: Path) -> None:
 def locked(folder: Path) -> Iterator[None]:
     """Keep a second run out of a folder while a block runs; a run that was killed leaves nothing locked.
 
+    What a run that was killed left half written of its report and tables is removed.
+
     Raises
     ------
     OutputError
@@ -273,4 +276,6 @@ def locked(folder: Path) -> Iterator[None]:
             raise OutputError(
                 f"Another run writes into {str(folder)!r}.", hint="Wait for it, or choose another folder for --out."
             ) from None
+        for left in folder.glob(".polyculture-*.tmp"):
+            rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
         yield
