@@ -15,6 +15,7 @@ from polyculture.lab.loops.units import CHANGE, LAST
 from polyculture.report import words
 from polyculture.report.html import environment, template_text
 from polyculture.report.lab_loop_charts import LOOK, Line, accounting_chart, ends, highest_share, lines_chart
+from polyculture.report.lab_loop_curves import curve_tables
 from polyculture.report.lab_sharing import step_words
 from polyculture.report.sections import MOST_TABLE_ROWS, Figure, figure
 
@@ -34,7 +35,7 @@ DECISIONS = (
     "selection_rate",
     "largest_class",
 )
-PEOPLE = ("divergence", "trained_divergence", "frechet", "precision", "recall")
+PEOPLE = ("divergence", "trained_divergence", "frechet", "mmd", "precision", "recall")
 ECOSYSTEM = ("systemic_failure", "expected", "homogenization", "group_homogenization")
 TITLES = {
     "accuracy": "accuracy",
@@ -49,6 +50,7 @@ TITLES = {
     "divergence": "KL(generated || ideal)",
     "trained_divergence": "KL(trained on || ideal)",
     "frechet": "Fréchet distance to the original",
+    "mmd": "Discrepancy from the original (MMD²)",
     "precision": "precision of coverage",
     "recall": "recall of coverage",
     "systemic_failure": "failed by all",
@@ -102,6 +104,7 @@ def html(record: LoopRecord) -> str:
             ],
             primary=[one for one in record.endpoints if one.primary],
             by_group=_by_group(record),
+            curve_tables=curve_tables(record, TITLES, KINDS),
             books=_books(record),
             first_and_last=_first_and_last(record),
             kinds=KINDS,

@@ -117,7 +117,7 @@ def test_a_chain_goes_on_from_what_its_models_were_trained_on(plan: Plan, tmp_pa
         states.append(state_bytes(state))
     (tmp_path / "state").write_bytes(states[1])
     again = chain(own)
-    again.take_up(generations[:2], read_state(tmp_path / "state", 2, again.world.features.shape[1:]))
+    again.take_up(generations[:2], {}, read_state(tmp_path / "state", 2, again.world.features.shape[1:]))
     for number in (2, 3):
         generation, state = again.step(number)
         assert generation_bytes(generation) == generation_bytes(generations[number])
@@ -338,5 +338,5 @@ def test_people_are_measured_by_as_many_samples_as_planned(plan: Plan) -> None:
     generation, _ = chain(plan(samples=1234)).step(0)
     made = generation.made[0]
     assert made.strata.sum() == made.annotated.sum() == 1234
-    assert set(made.distances) == {"frechet", "precision", "recall"}
+    assert set(made.distances) == {"frechet", "mmd", "precision", "recall"}
     assert np.isfinite(list(made.distances.values())).all()

@@ -6,7 +6,7 @@ Annotators are classifiers, of the label or of the group. Nothing here knows of 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import signature
@@ -18,6 +18,9 @@ from polyculture.errors import UsageError
 from polyculture.lab.components import build
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from polyculture.lab.loops.plan import LoopPlan
     from polyculture.lab.loops.rows import Event, Floats, Ints, Rows
     from polyculture.lab.plan import Step
 
@@ -27,14 +30,24 @@ __all__ = [
     "Decides",
     "Fitted",
     "Generates",
+    "Keeps",
     "Learn",
+    "Offered",
     "Samples",
+    "Weights",
     "first_line",
     "fit_classifier",
     "fit_generator",
     "learn_batches",
+    "libraries_of",
+    "takes_batches",
     "weight_name",
 ]
+
+Weights = dict[str, "NDArray[Any]"]
+"""What a model has learned, as arrays by name."""
+Offered = Mapping[str, Any]
+"""Parameters that a plan offers to its actors: those who know the name take them."""
 
 
 class Generates(Protocol):
@@ -42,6 +55,10 @@ class Generates(Protocol):
 
     ``sample`` may take ``random_state``, or the object may have a parameter of that name; a generator with neither
     must draw the same numbers whenever it is fitted to the same rows. An answer of several arrays means the first.
+
+    One that is conditional on the class has an attribute ``conditional`` that is true: its `fit` is given classes too,
+    ``fit(X, y)``, and its answer is features and classes, which are then the labels instead of the annotator's. Where
+    ``fit`` takes ``batches``, it is told which rows reparation put into the same batch.
     """
 
     def fit(self, X: Floats) -> Any: ...  # noqa: D102, N803
@@ -51,13 +68,25 @@ class Generates(Protocol):
 class Classifies(Protocol):
     """What a plan may name as a classifier or annotator: anything with `fit` and `predict_proba`.
 
-    Reweighting needs ``fit(X, y, sample_weight=...)``, training on batches ``partial_fit(X, y, classes=...)``.
+    Reweighting needs ``fit(X, y, sample_weight=...)``, training on batches ``partial_fit(X, y, classes=...)``, or
+    ``fit(X, y, batches=...)``, which is told the batch of each row.
     """
 
     classes_: Any
 
     def fit(self, X: Floats, y: Ints) -> Any: ...  # noqa: D102, N803
     def predict_proba(self, X: Floats) -> Floats: ...  # noqa: D102, N803
+
+
+class Keeps(Protocol):
+    """What a generator or classifier may be able to do beside: its weights are then stored, and taken up again.
+
+    One that is made with the same parameters and given the weights must sample and decide as the one that learned them.
+    The others are fitted once more to what they were trained on, when a chain is taken up.
+    """
+
+    def get_weights(self) -> Weights: ...  # noqa: D102
+    def set_weights(self, weights: Weights) -> Any: ...  # noqa: D102
 
 
 class Decides(Protocol):
@@ -114,8 +143,13 @@ class Samples:
     before: tuple[Any, ...]
     last: Any
 
-    def sample(self, number: int, rng: np.random.Generator) -> Floats:
-        """Return so many people's features, drawn with a seed from ``rng``.
+    @property
+    def conditional(self) -> bool:
+        """Whether it gives people with their class."""
+        return bool(getattr(self.last, "conditional", False))
+
+    def sample(self, number: int, rng: np.random.Generator) -> tuple[Floats, Ints | None]:
+        """Return so many people's features, and their classes where it is conditional, drawn with a seed from ``rng``.
 
         Rows that are no finite numbers are left out: the caller sees fewer.
         """
@@ -130,36 +164,62 @@ class Samples:
         for step in reversed(self.before):
             found = np.asarray(step.inverse_transform(found), dtype=np.float64)
         # Mixtures give their components one after the other: any first part would be of some of them only.
-        found = rng.permutation(found)
-        return np.ascontiguousarray(found[np.isfinite(found).reshape(len(found), -1).all(axis=1)])
+        order = rng.permutation(len(found))
+        finite = np.asarray(np.isfinite(found).reshape(len(found), -1).all(axis=1))
+        order = order[finite[order]]
+        label = np.asarray(drawn[1], dtype=np.int64)[order] if self.conditional else None
+        return np.ascontiguousarray(found[order]), label
 
 
-def fit_generator(steps: Sequence[Step], features: Floats, seed: int, events: list[Event]) -> Samples:
-    """Fit a generator to the features of some people.
+def fit_generator(
+    steps: Sequence[Step], rows: Rows, seed: int, events: list[Event], offered: Offered | None = None
+) -> Samples:
+    """Fit a generator to some people.
 
     Parameters
     ----------
     steps : sequence of Step
         Transformers with ``inverse_transform``, and a generator last.
-    features : ndarray
-        Of those it learns from.
+    rows : Rows
+        Those it learns from.
     seed : int
         Its random state.
     events : list of Event
         What it warns of is added.
+    offered : mapping, optional
+        What the plan offers to actors.
 
     Raises
     ------
     Exception
         Whatever the generator raises.
     """
-    parts = [step for _, step in build(steps, seed).steps]
+    parts = [step for _, step in build(steps, seed, offered).steps]
+    fitted = Samples(tuple(parts[:-1]), parts[-1])
+    more: dict[str, Any] = {"y": rows.label} if fitted.conditional else {}
+    if rows.batch is not None and takes_batches(fitted.last):
+        more["batches"] = rows.batch
     with _heard(events):
-        found = np.ascontiguousarray(features)
-        for step in parts[:-1]:
+        found = np.ascontiguousarray(rows.features)
+        for step in fitted.before:
             found = step.fit_transform(found)
-        parts[-1].fit(found)
-    return Samples(tuple(parts[:-1]), parts[-1])
+        fitted.last.fit(found, **more)
+    return fitted
+
+
+def libraries_of(plan: LoopPlan) -> tuple[str, ...]:
+    """Return the libraries that actors use beside those of the lab: those of networks, where the plan has any."""
+    networks = any(
+        hasattr(step, "get_weights") or "device" in step.get_params(deep=False)
+        for role in ("generator", "label", "group", *range(len(plan.classifiers)))
+        for _, step in build(plan.steps(role)).steps
+    )
+    return ("torch", "skorch", "safetensors", "transformers") if networks else ()
+
+
+def takes_batches(estimator: Any) -> bool:
+    """Return whether an estimator is told the batch of each row that it is fitted to."""
+    return "batches" in signature(estimator.fit).parameters
 
 
 Learn = Callable[[Any, "Rows", int], Any]
@@ -173,6 +233,7 @@ def fit_classifier(  # noqa: PLR0917 (what a fit is made of)
     seed: int,
     events: list[Event],
     learn: Learn | None = None,
+    offered: Offered | None = None,
 ) -> Decides:
     """Fit a classifier to some people.
 
@@ -190,6 +251,8 @@ def fit_classifier(  # noqa: PLR0917 (what a fit is made of)
         What it warns of is added, and "class missing" where the rows hold one class only.
     learn : callable, optional
         Trains the estimator instead of its ``fit``.
+    offered : mapping, optional
+        What the plan offers to actors.
 
     Raises
     ------
@@ -202,13 +265,15 @@ def fit_classifier(  # noqa: PLR0917 (what a fit is made of)
     if len(there) < 2:
         events.append(Event("class missing", ""))
         return Constant(int(there[0]) if len(there) else 0, classes)
-    pipeline = build(steps, seed)
+    pipeline = build(steps, seed, offered)
     estimator = pipeline.steps[0][1] if len(pipeline.steps) == 1 else pipeline
     with _heard(events):
         if learn is not None:
             return Fitted(learn(estimator, rows, seed), classes)
-        weights = {} if rows.weight is None else {weight_name(pipeline, estimator): rows.weight}
-        estimator.fit(np.ascontiguousarray(rows.features), rows.label, **weights)
+        more: dict[str, Any] = {} if rows.weight is None else {weight_name(pipeline, estimator): rows.weight}
+        if rows.batch is not None and takes_batches(estimator):
+            more["batches"] = rows.batch
+        estimator.fit(np.ascontiguousarray(rows.features), rows.label, **more)
     return Fitted(estimator, classes)
 
 
@@ -250,7 +315,7 @@ def first_line(text: str) -> str:
 
 
 def learn_batches(size: int, epochs: int, classes: int) -> Learn:
-    """Return how an estimator learns from batches, in the order of the rows: one `partial_fit` each.
+    """Return how an estimator learns from batches: one `partial_fit` each, in the order of the rows.
 
     Parameters
     ----------
@@ -263,9 +328,12 @@ def learn_batches(size: int, epochs: int, classes: int) -> Learn:
     """
 
     def learn(estimator: Any, rows: Rows, seed: int) -> Any:  # noqa: ARG001 (the estimator has it)
+        parts = [rows[slice(start, start + size)] for start in range(0, len(rows), size)]
+        if rows.batch is not None:
+            cuts = np.flatnonzero(np.diff(rows.batch)) + 1
+            parts = [rows[part] for part in np.split(np.arange(len(rows)), cuts)]
         for _ in range(epochs):
-            for start in range(0, len(rows), size):
-                batch = rows[slice(start, start + size)]
+            for batch in parts:
                 weights = {} if batch.weight is None else {"sample_weight": batch.weight}
                 estimator.partial_fit(batch.features, batch.label, classes=np.arange(classes), **weights)
         return estimator

@@ -1,30 +1,34 @@
 """One chain: an arm of a loop at one seed, generation after generation; the same numbers wherever it runs.
 
-A chain can be taken up again from what its models were trained on: they are fitted to it once more.
+A chain can be taken up again from the weights of its models, or from what they were trained on: they are then fitted
+to it once more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polyculture.lab.loops.actors import Decides, Learn, Samples, first_line, fit_classifier, fit_generator
-from polyculture.lab.loops.actors import learn_batches as in_batches
+from polyculture.lab.loops.actors import Decides, Samples, first_line
+from polyculture.lab.loops.embedding import Embedding, embedding_of
 from polyculture.lab.loops.generation import Generation, Made
 from polyculture.lab.loops.interventions import select
 from polyculture.lab.loops.measures import made_people, of_groups
 from polyculture.lab.loops.rows import Event, Moment, Rows, joined
-from polyculture.lab.loops.shifts import SequentialLabels, mixed, shifted
+from polyculture.lab.loops.shifts import SETTINGS, SequentialLabels, mixed, shifted
+from polyculture.lab.loops.trainer import CLASSIFIER_DRAWS, EMBEDDING, FOREIGN, GENERATOR_DRAWS, SAMPLES, Trainer
 from polyculture.lab.loops.world import world_of
 
 if TYPE_CHECKING:
+    from polyculture.lab.loops.kept import Models
     from polyculture.lab.loops.plan import LoopPlan
-    from polyculture.lab.loops.rows import Draw, Floats
+    from polyculture.lab.loops.rows import Draw
     from polyculture.lab.loops.star import Accounting
+    from polyculture.lab.loops.trainer import State
     from polyculture.lab.loops.world import Everyone, World
 
 __all__ = ["EVENTS", "Chain", "Stopped"]
@@ -42,7 +46,6 @@ EVENTS = {
 }
 """What can go wrong in a generation, and what is then done."""
 
-GENERATOR_SEED, GENERATOR_DRAWS, CLASSIFIER_SEED, CLASSIFIER_DRAWS, SAMPLES, ANNOTATORS, FOREIGN, START = range(8)
 FEWEST_FINITE = 0.5
 
 
@@ -70,6 +73,8 @@ class Chain:
         Its individuals.
     number : int
         Which chain, 0 to ``plan.chains`` - 1.
+    first : dict, optional
+        Weights of the models of its generation 0, as `models` gave them: those are not trained again.
 
     Raises
     ------
@@ -77,38 +82,48 @@ class Chain:
         If an annotator or the first generator cannot be trained.
     """
 
-    def __init__(self, plan: LoopPlan, everybody: Everyone, number: int) -> None:
-        self.plan = plan
+    def __init__(self, plan: LoopPlan, everybody: Everyone, number: int, first: Models | None = None) -> None:
+        self.plan, kept = plan, first or {}
         self.arm, self.seed = plan.chain(number)
         self.world: World = world_of(plan, everybody, self.seed)
+        self.trainer = Trainer(plan, self.arm, self.seed, self.world)
         self.size = plan.rows or len(self.world.features)
         self.first: tuple[Event, ...] = ()
-        self._shifts = self.arm.all_shifts()
+        self._sequential = any(isinstance(shift, SequentialLabels) for shift in SETTINGS[self.arm.setting])
         self._foreign: tuple[Samples, Decides] | None = None
         makers = range(plan.decision_makers)
         events: list[Event] = []
-        original = Rows(self.world.features, self.world.label, self.world.group)
         with _stopping():
-            self.annotator = self._classifier("label", original, self._seed(0, 0, ANNOTATORS), events)
-            grouped = original.labelled(original.group)
-            self.grouping = fit_classifier(
-                plan.steps("group"), grouped, len(self.world.groups), self._seed(0, 1, ANNOTATORS), events
-            )
+            self.annotator = self.trainer.annotator("label", kept, events)
+            self.grouping = self.trainer.annotator("group", kept, events)
             if len(self.world.groups) == 1:
                 events = [event for event in events if event.reason != "class missing"]
-            self.generators = [self._generator(self._part(maker), 0, maker, events) for maker in makers]
+            self.generators = [self.trainer.first_generator(maker, kept, events) for maker in makers]
         self.first = tuple(events)
         self.classifiers: list[Decides] = [self.annotator for _ in makers]
         self.errors = [np.zeros((0, len(self.world.groups))) for _ in makers]
 
-    def take_up(self, generations: Sequence[Generation], state: list[dict[str, Rows]]) -> None:
-        """Go on after some generations: fit the models of the last once more to what they were trained on."""
+    @cached_property
+    def embedding(self) -> Embedding:
+        """Where generated people are compared with real ones."""
+        return embedding_of(self.plan, self.world, self.annotator, self.trainer.seed_of(0, 0, EMBEDDING))
+
+    def models(self, number: int) -> Models:
+        """Return the weights of those models of this generation that can be kept, by whose they are."""
+        return self.trainer.weights(number, (self.annotator, self.grouping), self.generators, self.classifiers)
+
+    def take_up(self, generations: Sequence[Generation], kept: Models, state: State | None = None) -> None:
+        """Go on after some generations: put in the weights of the last, or fit to what was trained on once more."""
         last = generations[-1].number
         for maker in range(self.plan.decision_makers):
-            own = state[maker]
-            if "generator" in own:
-                self.generators[maker] = self._generator(own["generator"].features, last, maker, [])
-            self.classifiers[maker] = self._trained(own["classifier"], last, maker, [])
+            own = state[maker] if state is not None else {}
+            generator = self.trainer.kept_generator(maker, last, kept)
+            if generator is None and "generator" in own:
+                generator = self.trainer.generator(own["generator"], maker, last, [])
+            self.generators[maker] = generator or self.generators[maker]
+            self.classifiers[maker] = self.trainer.kept_classifier(maker, last, kept) or self.trainer.classifier(
+                own["classifier"], maker, last, []
+            )
             for generation in generations:
                 self._note_errors(maker, generation.made[maker].predicted)
 
@@ -123,7 +138,7 @@ class Chain:
                 if self.arm.retrains and number:
                     self.generators = [self._retrained(number, maker, own) for maker, own in enumerate(notes)]
                 classifiers = [
-                    self._trained(self._chosen("classifier", number, maker, own), number, maker, own.events)
+                    self.trainer.classifier(self._chosen("classifier", number, maker, own), maker, number, own.events)
                     for maker, own in enumerate(notes)
                 ]
                 made = [self._measured(number, maker, classifiers[maker], own) for maker, own in enumerate(notes)]
@@ -142,7 +157,7 @@ class Chain:
     def _chosen(self, purpose: str, number: int, maker: int, notes: _Notes) -> Rows:
         """Return whom a decision-maker's generator or classifier is trained on, and note it."""
         moment = self._moment(purpose, number, maker, notes.events)
-        batch = self.plan.batch if purpose == "classifier" else 0
+        batch = self.plan.batch if purpose == "classifier" or self.trainer.generator_in_batches else 0
         selected = select(self._pooled(moment, maker), self.arm.interventions, self.size, batch, moment)
         if selected.accounting is not None:
             notes.books[purpose] = selected.accounting
@@ -151,11 +166,10 @@ class Chain:
         return selected.rows
 
     def _retrained(self, number: int, maker: int, notes: _Notes) -> Samples:
-        rows = self._chosen("generator", number, maker, notes)
-        return self._generator(rows.features, number, maker, notes.events)
+        return self.trainer.generator(self._chosen("generator", number, maker, notes), maker, number, notes.events)
 
     def _moment(self, purpose: str, number: int, maker: int, events: list[Event]) -> Moment:
-        rng = self._rng(number, maker, GENERATOR_DRAWS if purpose == "generator" else CLASSIFIER_DRAWS)
+        rng = self.trainer.rng(number, maker, GENERATOR_DRAWS if purpose == "generator" else CLASSIFIER_DRAWS)
         return Moment(
             purpose=purpose,
             world=self.world,
@@ -185,15 +199,25 @@ class Chain:
         return mixed(own, pool, self.arm.overlap, moment)
 
     def _entering(self, moment: Moment, maker: int) -> Draw:
-        generator = self.generators[maker]
+        generator, who = self.generators[maker], moment.previous if self._sequential else None
 
         def sampled(number: int) -> Rows:
-            return self._people(generator, number, moment.rng, moment.events)
+            return self._people(generator, number, moment.rng, moment.events, who)
 
-        return shifted(sampled, self._shifts, moment)
+        # Whoever labels in the setting does so at once: labels that would be replaced are not made.
+        return shifted(sampled, self.arm.shifts, moment)
 
-    def _people(self, generator: Samples, number: int, rng: np.random.Generator, events: list[Event]) -> Rows:
-        """Return sampled people with label and group by the annotators.
+    def _people(
+        self,
+        generator: Samples,
+        number: int,
+        rng: np.random.Generator,
+        events: list[Event],
+        who: Decides | None = None,
+    ) -> Rows:
+        """Return sampled people with their group by the annotator, and their label by ``who``.
+
+        Without it the label is that of a conditional generator, else the annotator's.
 
         Raises
         ------
@@ -203,14 +227,16 @@ class Chain:
         if not number:
             nobody = np.zeros(0, dtype=np.int64)
             return Rows(self.world.features[:0], nobody, nobody)
-        features = generator.sample(number, rng)
+        features, label = generator.sample(number, rng)
         if len(features) < number:
             events.append(Event("not finite", f"{number - len(features)} of {number} people"))
         if len(features) <= FEWEST_FINITE * number:
             raise Stopped(f"the generator diverged: {number - len(features)} of {number} people are no finite numbers")
         if features.shape[1:] != self.world.features.shape[1:]:
             raise Stopped(f"the generator gives people of shape {features.shape[1:]}")
-        return Rows(features, self.annotator.decide(features), self.grouping.decide(features))
+        if who is not None or label is None:
+            label = (who or self.annotator).decide(features)
+        return Rows(features, label, self.grouping.decide(features))
 
     def _original(self, rng: np.random.Generator, number: int) -> Rows:
         everyone = len(self.world.label)
@@ -220,41 +246,19 @@ class Chain:
     def _from_outside(self, rng: np.random.Generator, number: int) -> Rows:
         """Return people as a generator and a classifier outside of the loop give them, trained once."""
         if self._foreign is None:
-            original = Rows(self.world.features, self.world.label, self.world.group)
-            generator = fit_generator(self.plan.steps("generator"), original.features, self._seed(0, 0, FOREIGN), [])
-            people = self._people(generator, self.size, self._rng(0, 1, FOREIGN), [])
-            self._foreign = generator, self._classifier(0, people, self._seed(0, 2, FOREIGN), [])
-        rows = self._people(self._foreign[0], number, rng, [])
-        return rows.labelled(self._foreign[1].decide(rows.features)) if number else rows
-
-    def _part(self, maker: int) -> Floats:
-        """Return the original individuals that a decision-maker begins with."""
-        if self.plan.start == "shared":
-            return self.world.features
-        order = self._rng(0, 0, START).permutation(len(self.world.features))
-        return self.world.features[np.sort(np.array_split(order, self.plan.decision_makers)[maker])]
-
-    def _generator(self, features: Floats, number: int, maker: int, events: list[Event]) -> Samples:
-        seed = self._seed(number, maker, GENERATOR_SEED)
-        return fit_generator(self.plan.steps("generator"), features, seed, events)
-
-    def _trained(self, rows: Rows, number: int, maker: int, events: list[Event]) -> Decides:
-        learn = next((found for one in self.arm.interventions if (found := one.learn(self.world)) is not None), None)
-        if learn is None and self.plan.batch:
-            learn = in_batches(self.plan.batch, self.plan.epochs, len(self.world.classes))
-        return self._classifier(maker, rows, self._seed(number, maker, CLASSIFIER_SEED), events, learn)
-
-    def _classifier(
-        self, role: int | str, rows: Rows, seed: int, events: list[Event], learn: Learn | None = None
-    ) -> Decides:
-        steps = self.plan.steps(role)  # type: ignore[arg-type]
-        return fit_classifier(steps, rows, len(self.world.classes), seed, events, learn)
+            generator = self.trainer.foreign_generator()
+            people = self._people(generator, self.size, self.trainer.rng(0, 1, FOREIGN), [])
+            self._foreign = generator, self.trainer.foreign_classifier(people)
+        return self._people(self._foreign[0], number, rng, [], self._foreign[1])
 
     def _measured(self, number: int, maker: int, classifier: Decides, notes: _Notes) -> Made:
         world, own, trained = self.world, notes.events, notes.trained["classifier"]
-        people = self._people(self.generators[maker], self.plan.samples, self._rng(number, maker, SAMPLES), own)
-        sequential = any(isinstance(shift, SequentialLabels) for shift in self._shifts)
+        people = self._people(self.generators[maker], self.plan.samples, self.trainer.rng(number, maker, SAMPLES), own)
+        sequential = any(isinstance(shift, SequentialLabels) for shift in self.arm.all_shifts())
         label = self.classifiers[maker].decide(people.features) if sequential else people.label
+        annotated = people.label
+        if self.generators[maker].conditional:
+            annotated = self.annotator.decide(people.features)
         for there, names, what in ((label, world.classes, "class"), (people.group, world.groups, "group")):
             gone = sorted(set(range(len(names))) - set(np.unique(there).tolist()))
             own.extend(Event(f"{what} vanished", names[place]) for place in gone)
@@ -264,8 +268,8 @@ class Chain:
             score=probabilities[:, world.favourable],
             trained=np.bincount(world.stratum(trained.label, trained.group), minlength=world.strata),
             strata=np.bincount(world.stratum(label, people.group), minlength=world.strata),
-            annotated=np.bincount(world.stratum(people.label, people.group), minlength=world.strata),
-            distances=made_people(world, people.features),
+            annotated=np.bincount(world.stratum(annotated, people.group), minlength=world.strata),
+            distances=made_people(self.embedding, people.features),
             accounting=notes.books,
             events=(*(self.first if number == 0 and maker == 0 else ()), *own),
             kept=people.features[: self.plan.keep],
@@ -275,14 +279,6 @@ class Chain:
         world = self.world
         rates = of_groups(predicted, world.test_label, world.test_group, world.favourable, len(world.groups))
         self.errors[maker] = np.vstack([self.errors[maker], 1.0 - rates["accuracy"]])
-
-    def _rng(self, number: int, maker: int, what: int) -> np.random.Generator:
-        # The same for all arms, so that they differ in what they do and not in what they drew.
-        key = (1, self.seed, number, maker, what)
-        return np.random.default_rng(np.random.SeedSequence(self.plan.seed, spawn_key=key))
-
-    def _seed(self, number: int, maker: int, what: int) -> int:
-        return int(self._rng(number, maker, what).integers(2**31 - 1))
 
 
 def _stopped(number: int, said: str, events: Sequence[Sequence[Event]]) -> Generation:

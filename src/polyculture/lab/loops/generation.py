@@ -38,7 +38,7 @@ class Made:
     annotated : ndarray of int, shape (S,)
         Strata of the same people by the label annotator, which is the same in all generations.
     distances : dict of str to float
-        frechet, precision, recall.
+        frechet, mmd, precision, recall.
     accounting : dict of str to Accounting
         The books of an intervention that selects, by the purpose.
     events : tuple of Event
@@ -161,7 +161,7 @@ def _made(row: dict[str, Any]) -> Made:
         trained=counts(row["trained"]),
         strata=counts(row["strata"]),
         annotated=counts(row["annotated"]),
-        distances={name: row[name] for name in DISTANCES if row[name] is not None},
+        distances={name: row[name] for name in DISTANCES if row.get(name) is not None},
         accounting={
             one["purpose"]: Accounting(
                 **{name: counts(one[name]) for name in ("pool", "quota", "taken", "filled")}, missing=one["missing"]
@@ -185,6 +185,7 @@ def state_bytes(state: list[dict[str, Rows]]) -> bytes:
         for purpose, rows in own.items():
             flat = _flat(rows.features)
             weight = np.ones(len(rows)) if rows.weight is None else rows.weight
+            batch = np.full(len(rows), -1) if rows.batch is None else rows.batch
             parts.append(
                 pl.DataFrame(
                     {
@@ -193,6 +194,7 @@ def state_bytes(state: list[dict[str, Rows]]) -> bytes:
                         "label": rows.label,
                         "group": rows.group,
                         "weight": weight,
+                        "batch": batch,
                         "weighted": pl.repeat(rows.weight is not None, len(rows), dtype=pl.Boolean, eager=True),
                         **{f"x{column}": flat[:, column] for column in range(flat.shape[1])},
                     }
@@ -214,5 +216,6 @@ def read_state(path: Path, makers: int, shape: tuple[int, ...]) -> list[dict[str
             if own.height:
                 features = np.ascontiguousarray(own.select(columns).to_numpy()).reshape(own.height, *shape)
                 weight = own["weight"].to_numpy() if own["weighted"][0] else None
-                found[number][purpose] = Rows(features, own["label"].to_numpy(), own["group"].to_numpy(), weight)
+                batch = own["batch"].to_numpy() if own["batch"][0] >= 0 else None
+                found[number][purpose] = Rows(features, own["label"].to_numpy(), own["group"].to_numpy(), weight, batch)
     return found

@@ -99,7 +99,10 @@ class Selecting(Intervention, frozen=True, kw_only=True):
         )
         if not found:
             return Selected(draw(0))
-        return Selected(joined([rows for rows, _ in found]), reduce(add, [accounting for _, accounting in found]))
+        rows = joined([rows for rows, _ in found])
+        if len(sizes) > 1:
+            rows = replace(rows, batch=np.repeat(np.arange(len(found)), [len(rows) for rows, _ in found]))
+        return Selected(rows, reduce(add, [accounting for _, accounting in found]))
 
 
 class Star(Selecting, frozen=True, kw_only=True, tag="STAR"):

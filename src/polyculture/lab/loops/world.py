@@ -63,7 +63,7 @@ class World:
     Attributes
     ----------
     features : ndarray, shape (n, ...)
-        Of the training individuals, each column with mean 0 and deviation 1.
+        Of the training individuals, each column with mean 0 and deviation 1; pixels of images between 0 and 1.
     label, group : ndarray of int, shape (n,)
         Theirs.
     test_features, test_label, test_group : ndarray
@@ -222,6 +222,15 @@ def tested_of(plan: LoopPlan, individuals: int, seed: int) -> Ints:
     return np.sort(order[:size])
 
 
+def _scaled(plan: LoopPlan, features: Floats, train: Ints) -> Floats:
+    """Return features in the scale of the training individuals: images by their white, others by column."""
+    if plan.data.image is not None:
+        return np.ascontiguousarray(features / plan.data.white)
+    mean, deviation = features[train].mean(axis=0), features[train].std(axis=0)
+    deviation = np.where(deviation > 0.0, deviation, 1.0)
+    return np.ascontiguousarray((features - mean) / deviation)
+
+
 def world_of(plan: LoopPlan, everybody: Everyone, seed: int) -> World:
     """Return the world of a chain: train and test, features in the scale of those trained on.
 
@@ -233,10 +242,7 @@ def world_of(plan: LoopPlan, everybody: Everyone, seed: int) -> World:
     individuals = len(everybody.label)
     test = tested_of(plan, individuals, seed)
     train = np.setdiff1d(np.arange(individuals), test)
-    features = everybody.prepared.features
-    mean, deviation = features[train].mean(axis=0), features[train].std(axis=0)
-    deviation = np.where(deviation > 0.0, deviation, 1.0)
-    scaled = np.ascontiguousarray((features - mean) / deviation)
+    scaled = _scaled(plan, everybody.prepared.features, train)
     label, group = everybody.label[train], everybody.group[train]
     for names, there, what in ((everybody.classes, label, "class"), (everybody.groups, group, "group")):
         lacking = sorted(set(range(len(names))) - set(there.tolist()))
