@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,9 +16,10 @@ import numpy as np
 
 from polyculture.errors import UsageError
 from polyculture.lab.components import build
+from polyculture.lab.images import as_numbers, as_pixels
 
 if TYPE_CHECKING:
-    from polyculture.lab.loops.rows import Event, Floats, Ints, Rows
+    from polyculture.lab.loops.rows import Event, Features, Floats, Ints, Rows
     from polyculture.lab.plan import Step
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Generates",
     "Learn",
     "Samples",
+    "as_seen",
     "first_line",
     "fit_classifier",
     "fit_generator",
@@ -40,6 +42,8 @@ __all__ = [
 class Generates(Protocol):
     """What a plan may name as a generator: anything with `fit` and `sample`.
 
+    Images come and go as numbers from 0 (black) to 1: a row of pixels each, or where the generator has the attribute
+    ``takes_images = True`` as (n, channels, height, width).
     ``sample`` may take ``random_state``, or the object may have a parameter of that name; a generator with neither
     must draw the same numbers whenever it is fitted to the same rows. An answer of several arrays means the first.
     """
@@ -51,6 +55,7 @@ class Generates(Protocol):
 class Classifies(Protocol):
     """What a plan may name as a classifier or annotator: anything with `fit` and `predict_proba`.
 
+    Images come as to a generator, as a row of pixels each or with ``takes_images = True`` as images.
     Reweighting needs ``fit(X, y, sample_weight=...)``, training on batches ``partial_fit(X, y, classes=...)``.
     """
 
@@ -63,8 +68,8 @@ class Classifies(Protocol):
 class Decides(Protocol):
     """A classifier that has been fitted: probabilities of all classes of the world, (n, K)."""
 
-    def probabilities(self, features: Floats) -> Floats: ...  # noqa: D102
-    def decide(self, features: Floats) -> Ints: ...  # noqa: D102
+    def probabilities(self, features: Features) -> Floats: ...  # noqa: D102
+    def decide(self, features: Features) -> Ints: ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,13 +79,13 @@ class Constant:
     label: int
     classes: int
 
-    def probabilities(self, features: Floats) -> Floats:
+    def probabilities(self, features: Features) -> Floats:
         """Return 1 for that class, (n, K)."""
         found = np.zeros((len(features), self.classes))
         found[:, self.label] = 1.0
         return found
 
-    def decide(self, features: Floats) -> Ints:
+    def decide(self, features: Features) -> Ints:
         """Return that class for everyone, (n,)."""
         return np.full(len(features), self.label, dtype=np.int64)
 
@@ -92,32 +97,45 @@ class Fitted:
     estimator: Any
     classes: int
 
-    def probabilities(self, features: Floats) -> Floats:
+    def probabilities(self, features: Features) -> Floats:
         """Return the probability of every class of the world; 0 for those that it has not seen."""
         found = np.zeros((len(features), self.classes))
         if not len(features):  # a draw may ask for nobody, which scikit-learn refuses
             return found
-        found[:, np.asarray(self.estimator.classes_, dtype=np.int64)] = self.estimator.predict_proba(features)
+        said = self.estimator.predict_proba(as_seen(features, self.estimator))
+        found[:, np.asarray(self.estimator.classes_, dtype=np.int64)] = said
         return found
 
-    def decide(self, features: Floats) -> Ints:
+    def decide(self, features: Features) -> Ints:
         """Return the most probable class, the first of equal ones; what a randomized classifier drew."""
         if len(features) and hasattr(self.estimator, "decide"):
-            return np.asarray(self.estimator.decide(features), dtype=np.int64)
+            return np.asarray(self.estimator.decide(as_seen(features, self.estimator)), dtype=np.int64)
         return np.asarray(self.probabilities(features).argmax(axis=1), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """A generator that has been fitted: transformers that can be undone, and what samples."""
+    """A generator that has been fitted: transformers that can be undone, and what samples.
+
+    Attributes
+    ----------
+    before : tuple of transformer
+        What is undone, the last first.
+    last : object
+        What samples.
+    image : tuple of int
+        Channels, height and width of the images that it was fitted to; empty where they are numbers.
+    """
 
     before: tuple[Any, ...]
     last: Any
+    image: tuple[int, ...] = ()
 
-    def sample(self, number: int, rng: np.random.Generator) -> Floats:
+    def sample(self, number: int, rng: np.random.Generator) -> Features:
         """Return so many people's features, drawn with a seed from ``rng``.
 
-        Rows that are no finite numbers are left out: the caller sees fewer.
+        Images are in grey levels, as the original ones. Rows that are no finite numbers are left out: the caller sees
+        fewer.
         """
         state = int(rng.integers(2**31 - 1))
         if "random_state" in signature(self.last.sample).parameters:
@@ -126,15 +144,23 @@ class Samples:
             if "random_state" in self.last.get_params(deep=False):
                 self.last.set_params(random_state=state)
             drawn = self.last.sample(number)
-        found = np.asarray(drawn[0] if isinstance(drawn, tuple) else drawn, dtype=np.float64)
+        kind = np.float32 if self.image else np.float64
+        found = np.asarray(drawn[0] if isinstance(drawn, tuple) else drawn, dtype=kind)
         for step in reversed(self.before):
-            found = np.asarray(step.inverse_transform(found), dtype=np.float64)
+            found = np.asarray(step.inverse_transform(found), dtype=kind)
         # Mixtures give their components one after the other: any first part would be of some of them only.
         found = rng.permutation(found)
-        return np.ascontiguousarray(found[np.isfinite(found).reshape(len(found), -1).all(axis=1)])
+        found = found[np.isfinite(found).reshape(len(found), -1).all(axis=1)]
+        return as_pixels(found, self.image) if self.image else np.ascontiguousarray(found)
 
 
-def fit_generator(steps: Sequence[Step], features: Floats, seed: int, events: list[Event]) -> Samples:
+def as_seen(features: Features, estimator: Any) -> Features:
+    """Return features as an estimator takes them: images as rows of pixels, unless it says that it takes images."""
+    first = estimator.steps[0][1] if hasattr(estimator, "steps") else estimator
+    return as_numbers(features, flat=not getattr(first, "takes_images", False))
+
+
+def fit_generator(steps: Sequence[Step], features: Features, seed: int, events: list[Event]) -> Samples:
     """Fit a generator to the features of some people.
 
     Parameters
@@ -155,11 +181,11 @@ def fit_generator(steps: Sequence[Step], features: Floats, seed: int, events: li
     """
     parts = [step for _, step in build(steps, seed).steps]
     with _heard(events):
-        found = np.ascontiguousarray(features)
+        found = np.ascontiguousarray(as_seen(features, parts[0]))
         for step in parts[:-1]:
             found = step.fit_transform(found)
         parts[-1].fit(found)
-    return Samples(tuple(parts[:-1]), parts[-1])
+    return Samples(tuple(parts[:-1]), parts[-1], features.shape[1:] if features.dtype == np.uint8 else ())
 
 
 Learn = Callable[[Any, "Rows", int], Any]
@@ -204,11 +230,12 @@ def fit_classifier(  # noqa: PLR0917 (what a fit is made of)
         return Constant(int(there[0]) if len(there) else 0, classes)
     pipeline = build(steps, seed)
     estimator = pipeline.steps[0][1] if len(pipeline.steps) == 1 else pipeline
+    rows = replace(rows, features=np.ascontiguousarray(as_seen(rows.features, estimator)))
     with _heard(events):
         if learn is not None:
             return Fitted(learn(estimator, rows, seed), classes)
         weights = {} if rows.weight is None else {weight_name(pipeline, estimator): rows.weight}
-        estimator.fit(np.ascontiguousarray(rows.features), rows.label, **weights)
+        estimator.fit(rows.features, rows.label, **weights)
     return Fitted(estimator, classes)
 
 

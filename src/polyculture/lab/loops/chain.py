@@ -23,7 +23,7 @@ from polyculture.lab.loops.world import world_of
 
 if TYPE_CHECKING:
     from polyculture.lab.loops.plan import LoopPlan
-    from polyculture.lab.loops.rows import Draw, Floats
+    from polyculture.lab.loops.rows import Draw, Features
     from polyculture.lab.loops.star import Accounting
     from polyculture.lab.loops.world import Everyone, World
 
@@ -227,14 +227,14 @@ class Chain:
         rows = self._people(self._foreign[0], number, rng, [])
         return rows.labelled(self._foreign[1].decide(rows.features)) if number else rows
 
-    def _part(self, maker: int) -> Floats:
+    def _part(self, maker: int) -> Features:
         """Return the original individuals that a decision-maker begins with."""
         if self.plan.start == "shared":
             return self.world.features
         order = self._rng(0, 0, START).permutation(len(self.world.features))
         return self.world.features[np.sort(np.array_split(order, self.plan.decision_makers)[maker])]
 
-    def _generator(self, features: Floats, number: int, maker: int, events: list[Event]) -> Samples:
+    def _generator(self, features: Features, number: int, maker: int, events: list[Event]) -> Samples:
         seed = self._seed(number, maker, GENERATOR_SEED)
         return fit_generator(self.plan.steps("generator"), features, seed, events)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from polyculture.lab.loops.rows import Floats, Ints
+    from polyculture.lab.loops.rows import Features, Floats, Ints
     from polyculture.lab.loops.world import World
 
 __all__ = ["DISTANCES", "coverage", "decisions", "divergence", "frechet", "made_people", "of_groups"]
@@ -161,7 +161,7 @@ def _reach(content: bytes, shape: tuple[int, int]) -> Floats:
     return np.asarray(np.partition(_distances(rows, rows), NEAREST, axis=1)[:, NEAREST])
 
 
-def made_people(world: World, features: Floats) -> dict[str, float]:
+def made_people(world: World, features: Features) -> dict[str, float]:
     """Return distance and coverage of generated people against the real training individuals."""
-    real, made = world.embedded(world.features), world.embedded(features)
+    real, made = world.embedded_own, world.embedded(features)
     return dict(zip(DISTANCES, (frechet(real, made), *coverage(real, made)), strict=True))
