@@ -39,7 +39,7 @@ PEOPLE = "individuals.parquet"
 
 
 class LoopManifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a store holds: the plan, classes and groups, the data by SHA-256, and the versions used."""
+    """What a store holds: the plan, classes and groups, the data by SHA-256, the versions used, the shape of images."""
 
     schema: str = SCHEMA
     plan: LoopPlan
@@ -49,6 +49,7 @@ class LoopManifest(msgspec.Struct, frozen=True, kw_only=True):
     individuals: int
     data: dict[str, str]
     versions: dict[str, str]
+    image: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +84,7 @@ class LoopStore:
             individuals=everybody.prepared.individuals,
             data=everybody.prepared.hashes,
             versions=folder.versions(LIBRARIES),
+            image=everybody.image,
         )
         folder.begin(path, manifest, lambda: {PEOPLE: _people_bytes(everybody)})
         found = cls.open(path)
