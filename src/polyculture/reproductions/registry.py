@@ -23,6 +23,7 @@ _MODULES = {
     "shared-text": "polyculture.reproductions.shared_text",
     "tabular-loop": "polyculture.reproductions.tabular_loop",
     "two-pools": "polyculture.reproductions.two_pools",
+    "colored-mnist": "polyculture.reproductions.colored_mnist",
 }
 NAMES = tuple(_MODULES)
 
