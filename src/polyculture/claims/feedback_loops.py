@@ -16,14 +16,17 @@ __all__ = [
     "FASTER",
     "FIGURES",
     "FIGURE_SEEDS",
+    "GROWS_BY_ALL",
     "HOLDS_GENERATED",
     "HOLDS_TRAINED",
+    "LESS_SYNTHETIC",
     "PAPER",
     "POOL",
     "SECOND_CLASS",
     "SOURCE",
     "SOURCE_FIGURES",
     "SOURCE_POOL",
+    "STAR_BY_ALL",
     "WORDS",
     "Figures",
 ]
@@ -43,6 +46,7 @@ DRIFT = "the share of the larger class among generated people grows over the gen
 """Class 1, SeqGenSeqClass: .516 to .909."""
 EQUALIZED_ODDS = "the equalized odds difference grows over the generations"
 """SeqClass .053 to .195, SeqGenSeqClass .051 to .588."""
+LESS_SYNTHETIC = "accuracy ends higher where less of what generators learn from is synthetic"
 HOLDS_TRAINED = "with reparation the people trained on end nearer to the ideal than without"
 HOLDS_GENERATED = "with reparation of generators the generated people end nearer to the ideal than without"
 
@@ -51,6 +55,8 @@ POOL = (
     "their own"
 )
 FAILED_BY_ALL = "more individuals are failed by all at the end where decision-makers train on one shared pool"
+GROWS_BY_ALL = "the share failed by all grows more over the generations where decision-makers train on one shared pool"
+STAR_BY_ALL = "fewer individuals are failed by all at the end with reparation than without"
 SOURCE_POOL = "2211.13972, sharing components"
 
 
