@@ -78,9 +78,9 @@ def _read(file: Path, side: int) -> NDArray[np.uint8]:
             short = min(width, height)
             if short < side:
                 raise ColumnError(f"{file} is {width} x {height} pixels.", hint=f"Choose a side of {short} or less.")
-            left, top = (width - short) / 2, (height - short) / 2
-            box = (left, top, left + short, top + short)
-            small = image.resize((side, side), Image.Resampling.BILINEAR, box=box, reducing_gap=2.0)
+            left, top = (width - short) // 2, (height - short) // 2
+            square = image.crop((left, top, left + short, top + short))
+            small = square.resize((side, side), Image.Resampling.BILINEAR)
             return np.moveaxis(np.asarray(small, dtype=np.uint8), 2, 0)
     except FileNotFoundError:
         raise FileError(f"There is no image {str(file)!r}.", hint="Unpack all images of the data set.") from None
