@@ -36,13 +36,13 @@ def test_images_of_another_kind_are_refused(given: Any, words: str) -> None:
 
 def test_grey_levels_come_back_from_numbers() -> None:
     every = np.arange(256, dtype=np.uint8).reshape(1, 1, 16, 16)
-    for flat in (True, False):
-        numbers = as_numbers(every, flat=flat)
-        assert (numbers.min(), numbers.max()) == (0.0, 1.0)
-        assert numbers.shape == ((1, 256) if flat else (1, 1, 16, 16))
+    for kind in (np.float32, np.float64):
+        numbers = as_numbers(every, kind)
+        assert (numbers.min(), numbers.max(), numbers.dtype) == (0.0, 1.0, kind)
+        assert numbers.shape == (1, 256)
         assert (as_pixels(numbers, (1, 16, 16)) == every).all()
     rows = np.zeros((3, 2))
-    assert as_numbers(rows, flat=True) is rows
+    assert as_numbers(rows) is rows
 
 
 def test_pixels_in_columns_become_images() -> None:

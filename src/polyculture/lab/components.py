@@ -77,7 +77,7 @@ def import_path(path: str, what: str = "estimator") -> Any:
     return getattr(module, name)
 
 
-def build(steps: Sequence[Step], random_state: int | None = None) -> Any:
+def build(steps: Sequence[Step], random_state: int | None = None, offered: Mapping[str, Any] | None = None) -> Any:
     """Return the pipeline of some steps.
 
     Parameters
@@ -86,6 +86,9 @@ def build(steps: Sequence[Step], random_state: int | None = None) -> Any:
         The estimators in order.
     random_state : int, optional
         For every step that takes one and was not given one.
+    offered : mapping, optional
+        Other parameters, for every step that takes one of the name and was not given one; "image" for the first only,
+        since the others see what that makes of the images.
 
     Raises
     ------
@@ -94,12 +97,17 @@ def build(steps: Sequence[Step], random_state: int | None = None) -> Any:
     """
     from sklearn.pipeline import make_pipeline
 
-    return make_pipeline(*(_estimator(step.estimator, step.parameters, random_state) for step in steps))
+    more = {} if random_state is None else {"random_state": random_state}
+    more.update(offered or {})
+    later = {name: value for name, value in more.items() if name != "image"}
+    return make_pipeline(
+        *(_estimator(step.estimator, step.parameters, later if place else more) for place, step in enumerate(steps))
+    )
 
 
-def _estimator(path: str, parameters: Mapping[str, Any], random_state: int | None) -> Any:
+def _estimator(path: str, parameters: Mapping[str, Any], offered: Mapping[str, Any]) -> Any:
     kind = import_path(path)
-    given = {name: _parameter(value, random_state) for name, value in parameters.items()}
+    given = {name: _parameter(value, offered) for name, value in parameters.items()}
     try:
         made = kind(**given)
         known = made.get_params(deep=False)
@@ -108,12 +116,13 @@ def _estimator(path: str, parameters: Mapping[str, Any], random_state: int | Non
         wrong = next((name for name in given if accepted and name not in accepted), "")
         hint = nearest(wrong, accepted) if wrong else "Name a class with the interface of scikit-learn."
         raise UsageError(f"{path} cannot be made with these parameters: {error}.", hint=hint) from None
-    if random_state is not None and "random_state" in known and "random_state" not in given:
-        made.set_params(random_state=random_state)
+    taken = {name: one for name, one in offered.items() if name in known and name not in given}
+    if taken:
+        made.set_params(**taken)
     return made
 
 
-def _parameter(value: Any, random_state: int | None) -> Any:
+def _parameter(value: Any, offered: Mapping[str, Any]) -> Any:
     """Return a parameter; a table with an estimator in it is that estimator, a list is looked through."""
     if isinstance(value, Mapping) and "estimator" in value and isinstance(value["estimator"], str):
         unknown = sorted(set(value) - {"estimator", "parameters"})
@@ -121,9 +130,9 @@ def _parameter(value: Any, random_state: int | None) -> Any:
             raise UsageError(
                 f"There is no key {unknown[0]!r} beside an estimator.", hint="Write estimator and parameters."
             )
-        return _estimator(value["estimator"], value.get("parameters", {}), random_state)
+        return _estimator(value["estimator"], value.get("parameters", {}), offered)
     if isinstance(value, list | tuple):
-        return [_parameter(one, random_state) for one in value]
+        return [_parameter(one, offered) for one in value]
     return value
 
 
@@ -142,7 +151,7 @@ def check_learners(plan: Plan) -> None:
     """
     for preprocessing in plan.preprocessing:
         for step in preprocessing.steps:
-            if not hasattr(_estimator(step.estimator, step.parameters, 0), "transform"):
+            if not hasattr(_estimator(step.estimator, step.parameters, {"random_state": 0}), "transform"):
                 raise UsageError(
                     f"{step.estimator} of preprocessing {preprocessing.name!r} transforms nothing.",
                     hint="Name a transformer, such as sklearn.preprocessing.StandardScaler.",
@@ -152,5 +161,5 @@ def check_learners(plan: Plan) -> None:
             continue
         last = learner.pipeline()[-1]
         build(learner.pipeline()[:-1], 0) if len(learner.pipeline()) > 1 else None
-        if not hasattr(_estimator(last.estimator, last.parameters, 0), "predict"):
+        if not hasattr(_estimator(last.estimator, last.parameters, {"random_state": 0}), "predict"):
             raise UsageError(f"{last.estimator} predicts nothing.", hint="Name a classifier, such as sklearn.svm.SVC.")

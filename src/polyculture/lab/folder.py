@@ -140,13 +140,13 @@ def read_manifest(path: Path, kind: type[M], schema: str) -> M:
     return manifest
 
 
-def summed(stem: str, content: bytes) -> str:
-    """Return the name of a parquet file that carries its sum.
+def summed(stem: str, content: bytes, kind: str = "parquet") -> str:
+    """Return the name of a file that carries its sum.
 
     >>> summed("trials-000001", b"")
     'trials-000001-e3b0c44298fc1c14.parquet'
     """
-    return f"{stem}-{sha256(content).hexdigest()[:16]}.parquet"
+    return f"{stem}-{sha256(content).hexdigest()[:16]}.{kind}"
 
 
 def summed_files(path: Path, pattern: re.Pattern[str], *, lost: str) -> Iterator[tuple[re.Match[str], Path]]:

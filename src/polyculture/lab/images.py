@@ -116,22 +116,25 @@ def pixels_of(columns: NDArray[np.float64], shape: tuple[int, int, int], white: 
     return np.rint(columns * (WHITE / white)).astype(np.uint8).reshape(len(columns), *shape)
 
 
-def as_numbers(features: NDArray[Any], *, flat: bool) -> NDArray[Any]:
-    """Return features as models take them: pixels as numbers from 0 to 1, others as they are.
+def as_numbers(features: NDArray[Any], kind: type[np.floating[Any]] = np.float64) -> NDArray[Any]:
+    """Return features as models take them: images as rows of numbers from 0 to 1, others as they are.
 
     Parameters
     ----------
     features : ndarray, shape (n, ...)
         Of some people.
-    flat : bool
-        Whether pixels come as a row of float64 each, (n, P), rather than as images of float32. Covariances of float32
-        are not precise enough to be drawn from.
+    kind : type
+        Precision. Networks take float32; covariances of that are not precise enough to be drawn from.
+
+    Returns
+    -------
+    ndarray, shape (n, P)
+        Pixels channel by channel and row by row.
     """
     if features.dtype != np.uint8:
         return features
-    if not flat:
-        return features.astype(np.float32) / np.float32(WHITE)
-    found: NDArray[Any] = features.reshape(len(features), int(np.prod(features.shape[1:]))) / float(WHITE)
+    found = features.reshape(len(features), int(np.prod(features.shape[1:]))).astype(kind)
+    found /= WHITE
     return found
 
 

@@ -5,6 +5,7 @@ Imports torch at its top, and is imported where something is trained. How an enc
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,17 @@ if TYPE_CHECKING:
     from polyculture.lab.levels import Method
     from polyculture.lab.training import Training
 
-__all__ = ["Classifier", "Inputs", "deterministic", "features", "fit", "learn_words", "predict", "prepared"]
+__all__ = [
+    "Classifier",
+    "Inputs",
+    "deterministic",
+    "features",
+    "fit",
+    "learn_words",
+    "net_settings",
+    "predict",
+    "prepared",
+]
 
 Inputs = dict[str, "NDArray[Any]"]
 """What an encoder takes, a row an individual, by the names of its arguments."""
@@ -31,13 +42,15 @@ _BATCH = 64  # of inference: always the same, since other batches may differ in 
 
 
 @contextmanager
-def deterministic(seed: int) -> Iterator[None]:
+def deterministic(seed: int, device: str = "cpu") -> Iterator[None]:
     """Run a block with one thread, deterministic algorithms and a random state of its own; then all is as before."""
     threads, before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    if device != "cpu":  # cuBLAS reads it when it is first used, and is not deterministic without
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     try:
-        with torch.random.fork_rng(devices=[]):
+        with torch.random.fork_rng(devices=[] if device == "cpu" else [torch.device(device)]):
             torch.manual_seed(seed)
             yield
     finally:
@@ -133,7 +146,7 @@ def fit(classifier: Classifier, inputs: Inputs, label: NDArray[np.int64], method
     from skorch import NeuralNetClassifier
 
     own, head = rates(method, training)
-    settings = {**_settings(len(label), own, training), "optimizer__param_groups": [("head.*", {"lr": head})]}
+    settings = {**net_settings(len(label), own, training), "optimizer__param_groups": [("head.*", {"lr": head})]}
     net = NeuralNetClassifier(classifier, criterion=nn.CrossEntropyLoss, **settings)
     net.set_params(callbacks__print_log=None)
     net.fit(inputs, np.ascontiguousarray(label))
@@ -151,7 +164,7 @@ def learn_words(encoder: nn.Module, inputs: Inputs, width: int, training: Traini
     from skorch import NeuralNet
 
     rows = len(inputs["input_ids"])
-    settings = _settings(rows, rates("scratch", training)[0], training)
+    settings = net_settings(rows, rates("scratch", training)[0], training)
     net = NeuralNet(Masked(encoder, width), criterion=OfPairs, **settings)
     net.set_params(callbacks__print_log=None)
     net.fit(inputs, np.zeros(rows, dtype=np.int64))
@@ -187,8 +200,11 @@ class OfPairs(nn.Module):  # type: ignore[misc]
         return loss
 
 
-def _settings(rows: int, rate: float, training: Training) -> dict[str, Any]:
-    """Return the arguments of a net of skorch."""
+_OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "sgd": torch.optim.SGD}
+
+
+def net_settings(rows: int, rate: float, training: Training) -> dict[str, Any]:
+    """Return the arguments of a net of skorch that is trained on so many rows; it stops where a loss is not finite."""
     from skorch.callbacks import Callback, LRScheduler
 
     class Finite(Callback):  # type: ignore[misc]
@@ -206,7 +222,7 @@ def _settings(rows: int, rate: float, training: Training) -> dict[str, Any]:
         )
         callbacks.append(("schedule", schedule))
     return {
-        "optimizer": torch.optim.AdamW if training.optimizer == "adamw" else torch.optim.SGD,
+        "optimizer": _OPTIMIZERS[training.optimizer],
         "optimizer__weight_decay": training.weight_decay,
         "lr": rate,
         "max_epochs": training.epochs,
@@ -216,7 +232,7 @@ def _settings(rows: int, rate: float, training: Training) -> dict[str, Any]:
         "train_split": None,
         "callbacks": callbacks,
         "verbose": 0,
-        **({"optimizer__momentum": 0.9} if training.optimizer == "sgd" else {}),
+        **({"optimizer__momentum": training.momentum} if training.optimizer == "sgd" else {}),
     }
 
 

@@ -32,9 +32,11 @@ class Training(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     head_learning_rate : float, optional
         Of the linear classifier on top; default the larger of ``learning_rate`` and 0.002.
     weight_decay : float
-        Of AdamW or SGD.
-    optimizer : {"adamw", "sgd"}
-        SGD with momentum .9.
+        Of the optimizer; of AdamW apart from the loss.
+    optimizer : {"adamw", "adam", "sgd"}
+        What takes the steps.
+    momentum : float
+        Of SGD.
     schedule : {"cosine", "constant"}
         What becomes of the learning rate.
     rank : int
@@ -46,7 +48,8 @@ class Training(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     learning_rate: float | None = None
     head_learning_rate: float | None = None
     weight_decay: float = 0.01
-    optimizer: Literal["adamw", "sgd"] = "adamw"
+    optimizer: Literal["adamw", "adam", "sgd"] = "adamw"
+    momentum: float = 0.9
     schedule: Literal["cosine", "constant"] = "cosine"
     rank: int = 8
 
@@ -80,6 +83,8 @@ def training_of(parameters: Mapping[str, Any], where: str) -> Training:
         value = getattr(found, name)
         if value is not None and not value > 0.0:
             raise UsageError(f"{where} has {name} = {value:g}.", hint="Give a number above 0.")
+    if not 0.0 <= found.momentum < 1.0:
+        raise UsageError(f"{where} has momentum = {found.momentum:g}.", hint="Give 0 or more, below 1.")
     return found
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from polyculture.errors import UsageError
+from polyculture.lab.loops import world
 from polyculture.lab.loops.chain import Chain, Stopped
 from polyculture.lab.loops.generation import (
     generation_bytes,
@@ -18,7 +19,7 @@ from polyculture.lab.loops.generation import (
 )
 from polyculture.lab.loops.plan import LoopPlan
 from polyculture.lab.loops.shifts import ModelCollapse, SequentialLabels, ShiftKinds
-from polyculture.lab.loops.world import everyone, tested_of
+from polyculture.lab.loops.world import everyone
 
 Plan = Callable[..., LoopPlan]
 HERE = "loop_models"
@@ -116,7 +117,7 @@ def test_a_chain_goes_on_from_what_its_models_were_trained_on(plan: Plan, tmp_pa
         states.append(state_bytes(state))
     (tmp_path / "state").write_bytes(states[1])
     again = chain(own)
-    again.take_up(generations[:2], read_state(tmp_path / "state", 2, again.world.features.shape[1:]))
+    again.take_up(generations[:2], {}, read_state(tmp_path / "state", 2, again.world.features.shape[1:]))
     for number in (2, 3):
         generation, state = again.step(number)
         assert generation_bytes(generation) == generation_bytes(generations[number])
@@ -270,7 +271,7 @@ def test_seeds_draw_other_people_where_the_split_is_fixed_too(plan: Plan) -> Non
 
 def test_who_is_tested_on_is_drawn_for_each_seed_or_once(plan: Plan) -> None:
     for split, same in (("seed", False), ("fixed", True)):
-        one, other = (tested_of(plan(split=split), 240, seed).tolist() for seed in range(2))
+        one, other = (world.tested_of(plan(split=split), 240, seed).tolist() for seed in range(2))
         assert len(one) == len(other) == 72
         assert (one == other) is same
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from make_images import mnist_file
 
 import polyculture as pc
+from make_images import mnist_file
 from polyculture.errors import ColumnError, UsageError
 from polyculture.lab.images import as_numbers
 from polyculture.lab.loops.chain import Chain
@@ -71,11 +71,11 @@ def test_the_world_holds_images_as_they_are(content: Content) -> None:
 
 def test_distances_are_those_of_the_principal_components(content: Content) -> None:
     world = world_of(own := plan(content({"side": 14})), everyone(own), 0)
-    flat = as_numbers(world.features, flat=True)
+    flat = as_numbers(world.features)
     assert flat.shape[0] < flat.shape[1]  # so that the smaller matrix is taken
     _, _, other = np.linalg.svd(flat - flat.mean(axis=0), full_matrices=False)
     found = world.embedded(world.test_features)
-    expected = (as_numbers(world.test_features, flat=True) - flat.mean(axis=0)) @ other[:10].T
+    expected = (as_numbers(world.test_features) - flat.mean(axis=0)) @ other[:10].T
     assert np.abs(found) == pytest.approx(np.abs(expected), abs=1e-6)
 
 

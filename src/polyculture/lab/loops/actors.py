@@ -6,7 +6,7 @@ Annotators are classifiers, of the label or of the group. Nothing here knows of 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from inspect import signature
@@ -16,9 +16,12 @@ import numpy as np
 
 from polyculture.errors import UsageError
 from polyculture.lab.components import build
-from polyculture.lab.images import as_numbers, as_pixels
+from polyculture.lab.images import as_numbers
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from polyculture.lab.loops.plan import LoopPlan
     from polyculture.lab.loops.rows import Event, Features, Floats, Ints, Rows
     from polyculture.lab.plan import Step
 
@@ -28,24 +31,40 @@ __all__ = [
     "Decides",
     "Fitted",
     "Generates",
+    "Keeps",
     "Learn",
+    "Offered",
     "Samples",
+    "Weights",
     "as_seen",
     "first_line",
     "fit_classifier",
     "fit_generator",
     "learn_batches",
+    "libraries_of",
+    "takes_batches",
     "weight_name",
 ]
+
+Weights = dict[str, "NDArray[Any]"]
+"""What a model has learned, as arrays by name."""
+Offered = Mapping[str, Any]
+"""Parameters that a plan offers to its actors: those who know the name take them."""
+AT_ONCE = 10_000
+"""Images that become numbers at once, each of which is eight times as long."""
 
 
 class Generates(Protocol):
     """What a plan may name as a generator: anything with `fit` and `sample`.
 
-    Images come and go as numbers from 0 (black) to 1: a row of pixels each, or where the generator has the attribute
-    ``takes_images = True`` as (n, channels, height, width).
+    Images come as numbers from 0 (black) to 1, a row of pixels each, channel by channel; and go so, or as images. What
+    has a parameter ``image`` is told their channels, height and width.
     ``sample`` may take ``random_state``, or the object may have a parameter of that name; a generator with neither
     must draw the same numbers whenever it is fitted to the same rows. An answer of several arrays means the first.
+
+    One that is conditional on the class has an attribute ``conditional`` that is true: its `fit` is given classes too,
+    ``fit(X, y)``, and its answer is features and classes, which are then the labels instead of the annotator's. Where
+    ``fit`` takes ``batches``, it is told which rows reparation put into the same batch.
     """
 
     def fit(self, X: Floats) -> Any: ...  # noqa: D102, N803
@@ -55,14 +74,26 @@ class Generates(Protocol):
 class Classifies(Protocol):
     """What a plan may name as a classifier or annotator: anything with `fit` and `predict_proba`.
 
-    Images come as to a generator, as a row of pixels each or with ``takes_images = True`` as images.
-    Reweighting needs ``fit(X, y, sample_weight=...)``, training on batches ``partial_fit(X, y, classes=...)``.
+    Images come as to a generator.
+    Reweighting needs ``fit(X, y, sample_weight=...)``, training on batches ``partial_fit(X, y, classes=...)``, or
+    ``fit(X, y, batches=...)``, which is told the batch of each row.
     """
 
     classes_: Any
 
     def fit(self, X: Floats, y: Ints) -> Any: ...  # noqa: D102, N803
     def predict_proba(self, X: Floats) -> Floats: ...  # noqa: D102, N803
+
+
+class Keeps(Protocol):
+    """What a generator or classifier may be able to do beside: its weights are then stored, and taken up again.
+
+    One that is made with the same parameters and given the weights must sample and decide as the one that learned them.
+    The others are fitted once more to what they were trained on, when a chain is taken up.
+    """
+
+    def get_weights(self) -> Weights: ...  # noqa: D102
+    def set_weights(self, weights: Weights) -> Any: ...  # noqa: D102
 
 
 class Decides(Protocol):
@@ -102,8 +133,11 @@ class Fitted:
         found = np.zeros((len(features), self.classes))
         if not len(features):  # a draw may ask for nobody, which scikit-learn refuses
             return found
-        said = self.estimator.predict_proba(as_seen(features, self.estimator))
-        found[:, np.asarray(self.estimator.classes_, dtype=np.int64)] = said
+        columns = np.asarray(self.estimator.classes_, dtype=np.int64)
+        size = AT_ONCE if features.dtype == np.uint8 else len(features)
+        for start in range(0, len(features), size):
+            part = slice(start, start + size)
+            found[part, columns] = self.estimator.predict_proba(as_seen(features[part], self.estimator))
         return found
 
     def decide(self, features: Features) -> Ints:
@@ -123,19 +157,20 @@ class Samples:
         What is undone, the last first.
     last : object
         What samples.
-    image : tuple of int
-        Channels, height and width of the images that it was fitted to; empty where they are numbers.
     """
 
     before: tuple[Any, ...]
     last: Any
-    image: tuple[int, ...] = ()
 
-    def sample(self, number: int, rng: np.random.Generator) -> Features:
-        """Return so many people's features, drawn with a seed from ``rng``.
+    @property
+    def conditional(self) -> bool:
+        """Whether it gives people with their class."""
+        return bool(getattr(self.last, "conditional", False))
 
-        Images are in grey levels, as the original ones. Rows that are no finite numbers are left out: the caller sees
-        fewer.
+    def sample(self, number: int, rng: np.random.Generator) -> tuple[Floats, Ints | None]:
+        """Return so many people's features, and their classes where it is conditional, drawn with a seed from ``rng``.
+
+        Rows that are no finite numbers are left out: the caller sees fewer.
         """
         state = int(rng.integers(2**31 - 1))
         if "random_state" in signature(self.last.sample).parameters:
@@ -144,48 +179,73 @@ class Samples:
             if "random_state" in self.last.get_params(deep=False):
                 self.last.set_params(random_state=state)
             drawn = self.last.sample(number)
-        kind = np.float32 if self.image else np.float64
-        found = np.asarray(drawn[0] if isinstance(drawn, tuple) else drawn, dtype=kind)
+        found = np.asarray(drawn[0] if isinstance(drawn, tuple) else drawn, dtype=np.float64)
         for step in reversed(self.before):
-            found = np.asarray(step.inverse_transform(found), dtype=kind)
+            found = np.asarray(step.inverse_transform(found), dtype=np.float64)
         # Mixtures give their components one after the other: any first part would be of some of them only.
-        found = rng.permutation(found)
-        found = found[np.isfinite(found).reshape(len(found), -1).all(axis=1)]
-        return as_pixels(found, self.image) if self.image else np.ascontiguousarray(found)
+        order = rng.permutation(len(found))
+        finite = np.asarray(np.isfinite(found).reshape(len(found), -1).all(axis=1))
+        order = order[finite[order]]
+        label = np.asarray(drawn[1], dtype=np.int64)[order] if self.conditional else None
+        return np.ascontiguousarray(found[order]), label
 
 
-def as_seen(features: Features, estimator: Any) -> Features:
-    """Return features as an estimator takes them: images as rows of pixels, unless it says that it takes images."""
-    first = estimator.steps[0][1] if hasattr(estimator, "steps") else estimator
-    return as_numbers(features, flat=not getattr(first, "takes_images", False))
-
-
-def fit_generator(steps: Sequence[Step], features: Features, seed: int, events: list[Event]) -> Samples:
-    """Fit a generator to the features of some people.
+def fit_generator(
+    steps: Sequence[Step], rows: Rows, seed: int, events: list[Event], offered: Offered | None = None
+) -> Samples:
+    """Fit a generator to some people.
 
     Parameters
     ----------
     steps : sequence of Step
         Transformers with ``inverse_transform``, and a generator last.
-    features : ndarray
-        Of those it learns from.
+    rows : Rows
+        Those it learns from.
     seed : int
         Its random state.
     events : list of Event
         What it warns of is added.
+    offered : mapping, optional
+        What the plan offers to actors.
 
     Raises
     ------
     Exception
         Whatever the generator raises.
     """
-    parts = [step for _, step in build(steps, seed).steps]
+    parts = [step for _, step in build(steps, seed, offered).steps]
+    fitted = Samples(tuple(parts[:-1]), parts[-1])
+    more: dict[str, Any] = {"y": rows.label} if fitted.conditional else {}
+    if rows.batch is not None and takes_batches(fitted.last):
+        more["batches"] = rows.batch
     with _heard(events):
-        found = np.ascontiguousarray(as_seen(features, parts[0]))
-        for step in parts[:-1]:
+        found = np.ascontiguousarray(as_seen(rows.features, parts[0]))
+        for step in fitted.before:
             found = step.fit_transform(found)
-        parts[-1].fit(found)
-    return Samples(tuple(parts[:-1]), parts[-1], features.shape[1:] if features.dtype == np.uint8 else ())
+        fitted.last.fit(found, **more)
+    return fitted
+
+
+def as_seen(features: Features, estimator: Any) -> Features:
+    """Return features as an estimator takes them: images as rows of pixels, of single precision for networks."""
+    first = estimator.steps[0][1] if hasattr(estimator, "steps") else estimator
+    network = hasattr(first, "get_params") and "image" in first.get_params(deep=False)
+    return as_numbers(features, np.float32 if network else np.float64)
+
+
+def libraries_of(plan: LoopPlan) -> tuple[str, ...]:
+    """Return the libraries that actors use beside those of the lab: those of networks, where the plan has any."""
+    networks = any(
+        hasattr(step, "get_weights") or "device" in step.get_params(deep=False)
+        for role in ("generator", "label", "group", *range(len(plan.classifiers)))
+        for _, step in build(plan.steps(role)).steps
+    )
+    return ("torch", "skorch", "safetensors", "transformers") if networks else ()
+
+
+def takes_batches(estimator: Any) -> bool:
+    """Return whether an estimator is told the batch of each row that it is fitted to."""
+    return "batches" in signature(estimator.fit).parameters
 
 
 Learn = Callable[[Any, "Rows", int], Any]
@@ -199,6 +259,7 @@ def fit_classifier(  # noqa: PLR0917 (what a fit is made of)
     seed: int,
     events: list[Event],
     learn: Learn | None = None,
+    offered: Offered | None = None,
 ) -> Decides:
     """Fit a classifier to some people.
 
@@ -216,6 +277,8 @@ def fit_classifier(  # noqa: PLR0917 (what a fit is made of)
         What it warns of is added, and "class missing" where the rows hold one class only.
     learn : callable, optional
         Trains the estimator instead of its ``fit``.
+    offered : mapping, optional
+        What the plan offers to actors.
 
     Raises
     ------
@@ -228,14 +291,16 @@ def fit_classifier(  # noqa: PLR0917 (what a fit is made of)
     if len(there) < 2:
         events.append(Event("class missing", ""))
         return Constant(int(there[0]) if len(there) else 0, classes)
-    pipeline = build(steps, seed)
+    pipeline = build(steps, seed, offered)
     estimator = pipeline.steps[0][1] if len(pipeline.steps) == 1 else pipeline
     rows = replace(rows, features=np.ascontiguousarray(as_seen(rows.features, estimator)))
     with _heard(events):
         if learn is not None:
             return Fitted(learn(estimator, rows, seed), classes)
-        weights = {} if rows.weight is None else {weight_name(pipeline, estimator): rows.weight}
-        estimator.fit(rows.features, rows.label, **weights)
+        more: dict[str, Any] = {} if rows.weight is None else {weight_name(pipeline, estimator): rows.weight}
+        if rows.batch is not None and takes_batches(estimator):
+            more["batches"] = rows.batch
+        estimator.fit(rows.features, rows.label, **more)
     return Fitted(estimator, classes)
 
 
@@ -277,7 +342,7 @@ def first_line(text: str) -> str:
 
 
 def learn_batches(size: int, epochs: int, classes: int) -> Learn:
-    """Return how an estimator learns from batches, in the order of the rows: one `partial_fit` each.
+    """Return how an estimator learns from batches: one `partial_fit` each, in the order of the rows.
 
     Parameters
     ----------
@@ -290,9 +355,12 @@ def learn_batches(size: int, epochs: int, classes: int) -> Learn:
     """
 
     def learn(estimator: Any, rows: Rows, seed: int) -> Any:  # noqa: ARG001 (the estimator has it)
+        parts = [rows[slice(start, start + size)] for start in range(0, len(rows), size)]
+        if rows.batch is not None:
+            cuts = np.flatnonzero(np.diff(rows.batch)) + 1
+            parts = [rows[part] for part in np.split(np.arange(len(rows)), cuts)]
         for _ in range(epochs):
-            for start in range(0, len(rows), size):
-                batch = rows[slice(start, start + size)]
+            for batch in parts:
                 weights = {} if batch.weight is None else {"sample_weight": batch.weight}
                 estimator.partial_fit(batch.features, batch.label, classes=np.arange(classes), **weights)
         return estimator

@@ -1,31 +1,47 @@
 """One chain: an arm of a loop at one seed, generation after generation; the same numbers wherever it runs.
 
-A chain can be taken up again from what its models were trained on: they are fitted to it once more.
+A chain can be taken up again from the weights of its models, or from what they were trained on: they are then fitted
+to it once more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from polyculture.lab.loops.actors import Decides, Learn, Samples, first_line, fit_classifier, fit_generator
+from polyculture.lab.components import build
+from polyculture.lab.images import as_pixels
+from polyculture.lab.loops.actors import (
+    AT_ONCE,
+    Decides,
+    Learn,
+    Samples,
+    first_line,
+    fit_classifier,
+    fit_generator,
+    takes_batches,
+)
 from polyculture.lab.loops.actors import learn_batches as in_batches
 from polyculture.lab.loops.generation import Generation, Made
 from polyculture.lab.loops.interventions import select
+from polyculture.lab.loops.kept import decider, sampler, weights_of
 from polyculture.lab.loops.measures import made_people, of_groups
 from polyculture.lab.loops.rows import Event, Moment, Rows, joined
-from polyculture.lab.loops.shifts import SequentialLabels, mixed, shifted
+from polyculture.lab.loops.shifts import SETTINGS, SequentialLabels, mixed, shifted
 from polyculture.lab.loops.world import world_of
 
 if TYPE_CHECKING:
+    from polyculture.lab.loops.kept import Models
     from polyculture.lab.loops.plan import LoopPlan
-    from polyculture.lab.loops.rows import Draw, Features
+    from polyculture.lab.loops.rows import Draw, Features, Ints
     from polyculture.lab.loops.star import Accounting
     from polyculture.lab.loops.world import Everyone, World
+    from polyculture.lab.plan import Step
 
 __all__ = ["EVENTS", "Chain", "Stopped"]
 
@@ -70,6 +86,8 @@ class Chain:
         Its individuals.
     number : int
         Which chain, 0 to ``plan.chains`` - 1.
+    first : dict, optional
+        Weights of the models of its generation 0, as `models` gave them: those are not trained again.
 
     Raises
     ------
@@ -77,38 +95,74 @@ class Chain:
         If an annotator or the first generator cannot be trained.
     """
 
-    def __init__(self, plan: LoopPlan, everybody: Everyone, number: int) -> None:
-        self.plan = plan
+    def __init__(self, plan: LoopPlan, everybody: Everyone, number: int, first: Models | None = None) -> None:
+        self.plan, self.offered, kept = plan, plan.offered(), first or {}
         self.arm, self.seed = plan.chain(number)
         self.world: World = world_of(plan, everybody, self.seed)
         self.size = plan.rows or len(self.world.features)
         self.first: tuple[Event, ...] = ()
-        self._shifts = self.arm.all_shifts()
+        self._sequential = any(isinstance(shift, SequentialLabels) for shift in SETTINGS[self.arm.setting])
         self._foreign: tuple[Samples, Decides] | None = None
         makers = range(plan.decision_makers)
         events: list[Event] = []
-        original = Rows(self.world.features, self.world.label, self.world.group)
         with _stopping():
-            self.annotator = self._classifier("label", original, self._seed(0, 0, ANNOTATORS), events)
-            grouped = original.labelled(original.group)
-            self.grouping = fit_classifier(
-                plan.steps("group"), grouped, len(self.world.groups), self._seed(0, 1, ANNOTATORS), events
-            )
+            self.annotator = self._annotator("label", kept, events)
+            self.grouping = self._annotator("group", kept, events)
             if len(self.world.groups) == 1:
                 events = [event for event in events if event.reason != "class missing"]
-            self.generators = [self._generator(self._part(maker), 0, maker, events) for maker in makers]
+            self.generators = [
+                self._kept_generator(kept, 0, maker) or self._generator(self._part(maker), 0, maker, events)
+                for maker in makers
+            ]
         self.first = tuple(events)
         self.classifiers: list[Decides] = [self.annotator for _ in makers]
         self.errors = [np.zeros((0, len(self.world.groups))) for _ in makers]
+        self._generator_in_batches = takes_batches(build(plan.steps("generator")).steps[-1][1])
 
-    def take_up(self, generations: Sequence[Generation], state: list[dict[str, Rows]]) -> None:
-        """Go on after some generations: fit the models of the last once more to what they were trained on."""
+    def models(self, number: int) -> Models:
+        """Return the weights of those models of this generation that can be kept, by whose they are."""
+        steps = self.plan.steps
+        there: list[tuple[str, Samples | Decides, Sequence[Step]]] = []
+        if not number:
+            there = [
+                ("label annotator", self.annotator, steps("label")),
+                ("group annotator", self.grouping, steps("group")),
+            ]
+        for maker, (generator, classifier) in enumerate(zip(self.generators, self.classifiers, strict=True)):
+            if self.arm.retrains or not number:
+                there.append((f"generator {maker + 1}", generator, steps("generator")))
+            there.append((f"classifier {maker + 1}", classifier, steps(maker)))
+        found = {name: weights_of(model, own) for name, model, own in there}
+        return {name: weights for name, weights in found.items() if weights is not None}
+
+    def enough(self, number: int, models: Models, state: Sequence[Mapping[str, Rows]] | None = None) -> bool:
+        """Return whether all models of a generation can be had from weights, or from what they were trained on."""
+        wanted = ["classifier", "generator"] if self.arm.retrains and number else ["classifier"]
+        return all(
+            f"{purpose} {maker + 1}" in models or (state is not None and purpose in state[maker])
+            for maker in range(self.plan.decision_makers)
+            for purpose in wanted
+        )
+
+    def take_up(
+        self, generations: Sequence[Generation], models: Models, state: Sequence[Mapping[str, Rows]] | None = None
+    ) -> None:
+        """Go on after some generations: put in the weights of the last, or fit to what was trained on once more."""
         last = generations[-1].number
         for maker in range(self.plan.decision_makers):
-            own = state[maker]
-            if "generator" in own:
-                self.generators[maker] = self._generator(own["generator"].features, last, maker, [])
-            self.classifiers[maker] = self._trained(own["classifier"], last, maker, [])
+            own = state[maker] if state is not None else {}
+            kept = self._kept_generator(models, last, maker)
+            if kept is not None:
+                self.generators[maker] = kept
+            elif "generator" in own:
+                self.generators[maker] = self._generator(own["generator"], last, maker, [])
+            weights = models.get(f"classifier {maker + 1}")
+            if weights is None:
+                self.classifiers[maker] = self._trained(own["classifier"], last, maker, [])
+            else:
+                seed = self._seed(last, maker, CLASSIFIER_SEED)
+                classes = len(self.world.classes)
+                self.classifiers[maker] = decider(self.plan.steps(maker), weights, classes, seed, self.offered)
             for generation in generations:
                 self._note_errors(maker, generation.made[maker].predicted)
 
@@ -142,7 +196,7 @@ class Chain:
     def _chosen(self, purpose: str, number: int, maker: int, notes: _Notes) -> Rows:
         """Return whom a decision-maker's generator or classifier is trained on, and note it."""
         moment = self._moment(purpose, number, maker, notes.events)
-        batch = self.plan.batch if purpose == "classifier" else 0
+        batch = self.plan.batch if purpose == "classifier" or self._generator_in_batches else 0
         selected = select(self._pooled(moment, maker), self.arm.interventions, self.size, batch, moment)
         if selected.accounting is not None:
             notes.books[purpose] = selected.accounting
@@ -151,8 +205,7 @@ class Chain:
         return selected.rows
 
     def _retrained(self, number: int, maker: int, notes: _Notes) -> Samples:
-        rows = self._chosen("generator", number, maker, notes)
-        return self._generator(rows.features, number, maker, notes.events)
+        return self._generator(self._chosen("generator", number, maker, notes), number, maker, notes.events)
 
     def _moment(self, purpose: str, number: int, maker: int, events: list[Event]) -> Moment:
         rng = self._rng(number, maker, GENERATOR_DRAWS if purpose == "generator" else CLASSIFIER_DRAWS)
@@ -185,15 +238,25 @@ class Chain:
         return mixed(own, pool, self.arm.overlap, moment)
 
     def _entering(self, moment: Moment, maker: int) -> Draw:
-        generator = self.generators[maker]
+        generator, who = self.generators[maker], moment.previous if self._sequential else None
 
         def sampled(number: int) -> Rows:
-            return self._people(generator, number, moment.rng, moment.events)
+            return self._people(generator, number, moment.rng, moment.events, who)
 
-        return shifted(sampled, self._shifts, moment)
+        # Whoever labels in the setting does so at once: labels that would be replaced are not made.
+        return shifted(sampled, self.arm.shifts, moment)
 
-    def _people(self, generator: Samples, number: int, rng: np.random.Generator, events: list[Event]) -> Rows:
-        """Return sampled people with label and group by the annotators.
+    def _people(
+        self,
+        generator: Samples,
+        number: int,
+        rng: np.random.Generator,
+        events: list[Event],
+        who: Decides | None = None,
+    ) -> Rows:
+        """Return sampled people with their group by the annotator, and their label by ``who``.
+
+        Without it the label is that of a conditional generator, else the annotator's.
 
         Raises
         ------
@@ -203,14 +266,16 @@ class Chain:
         if not number:
             nobody = np.zeros(0, dtype=np.int64)
             return Rows(self.world.features[:0], nobody, nobody)
-        features = generator.sample(number, rng)
+        features, label = _sampled(generator, number, rng, self.world.image)
         if len(features) < number:
             events.append(Event("not finite", f"{number - len(features)} of {number} people"))
         if len(features) <= FEWEST_FINITE * number:
             raise Stopped(f"the generator diverged: {number - len(features)} of {number} people are no finite numbers")
         if features.shape[1:] != self.world.features.shape[1:]:
             raise Stopped(f"the generator gives people of shape {features.shape[1:]}")
-        return Rows(features, self.annotator.decide(features), self.grouping.decide(features))
+        if who is not None or label is None:
+            label = (who or self.annotator).decide(features)
+        return Rows(features, label, self.grouping.decide(features))
 
     def _original(self, rng: np.random.Generator, number: int) -> Rows:
         everyone = len(self.world.label)
@@ -220,41 +285,63 @@ class Chain:
     def _from_outside(self, rng: np.random.Generator, number: int) -> Rows:
         """Return people as a generator and a classifier outside of the loop give them, trained once."""
         if self._foreign is None:
-            original = Rows(self.world.features, self.world.label, self.world.group)
-            generator = fit_generator(self.plan.steps("generator"), original.features, self._seed(0, 0, FOREIGN), [])
+            steps, seed = self.plan.steps("generator"), self._seed(0, 0, FOREIGN)
+            generator = fit_generator(steps, self._originals(), seed, [], self.offered)
             people = self._people(generator, self.size, self._rng(0, 1, FOREIGN), [])
             self._foreign = generator, self._classifier(0, people, self._seed(0, 2, FOREIGN), [])
-        rows = self._people(self._foreign[0], number, rng, [])
-        return rows.labelled(self._foreign[1].decide(rows.features)) if number else rows
+        return self._people(self._foreign[0], number, rng, [], self._foreign[1])
 
-    def _part(self, maker: int) -> Features:
+    def _originals(self) -> Rows:
+        return Rows(self.world.features, self.world.label, self.world.group)
+
+    def _part(self, maker: int) -> Rows:
         """Return the original individuals that a decision-maker begins with."""
         if self.plan.start == "shared":
-            return self.world.features
+            return self._originals()
         order = self._rng(0, 0, START).permutation(len(self.world.features))
-        return self.world.features[np.sort(np.array_split(order, self.plan.decision_makers)[maker])]
+        return self._originals()[np.sort(np.array_split(order, self.plan.decision_makers)[maker])]
 
-    def _generator(self, features: Features, number: int, maker: int, events: list[Event]) -> Samples:
+    def _generator(self, rows: Rows, number: int, maker: int, events: list[Event]) -> Samples:
         seed = self._seed(number, maker, GENERATOR_SEED)
-        return fit_generator(self.plan.steps("generator"), features, seed, events)
+        return fit_generator(self.plan.steps("generator"), rows, seed, events, self.offered)
+
+    def _kept_generator(self, models: Models, number: int, maker: int) -> Samples | None:
+        weights = models.get(f"generator {maker + 1}")
+        if weights is None:
+            return None
+        seed = self._seed(number, maker, GENERATOR_SEED)
+        return sampler(self.plan.steps("generator"), weights, seed, self.offered)
+
+    def _annotator(self, role: Literal["label", "group"], kept: Models, events: list[Event]) -> Decides:
+        steps, rows = self.plan.steps(role), self._originals()
+        seed = self._seed(0, 0 if role == "label" else 1, ANNOTATORS)
+        classes = len(self.world.classes if role == "label" else self.world.groups)
+        if (weights := kept.get(f"{role} annotator")) is not None:
+            return decider(steps, weights, classes, seed, self.offered)
+        if role == "group":
+            rows = rows.labelled(rows.group)
+        return fit_classifier(steps, rows, classes, seed, events, offered=self.offered)
 
     def _trained(self, rows: Rows, number: int, maker: int, events: list[Event]) -> Decides:
         learn = next((found for one in self.arm.interventions if (found := one.learn(self.world)) is not None), None)
-        if learn is None and self.plan.batch:
+        if learn is None and self.plan.batch and not takes_batches(build(self.plan.steps(maker)).steps[-1][1]):
             learn = in_batches(self.plan.batch, self.plan.epochs, len(self.world.classes))
         return self._classifier(maker, rows, self._seed(number, maker, CLASSIFIER_SEED), events, learn)
 
     def _classifier(
-        self, role: int | str, rows: Rows, seed: int, events: list[Event], learn: Learn | None = None
+        self, maker: int, rows: Rows, seed: int, events: list[Event], learn: Learn | None = None
     ) -> Decides:
-        steps = self.plan.steps(role)  # type: ignore[arg-type]
-        return fit_classifier(steps, rows, len(self.world.classes), seed, events, learn)
+        steps, classes = self.plan.steps(maker), len(self.world.classes)
+        return fit_classifier(steps, rows, classes, seed, events, learn, self.offered)
 
     def _measured(self, number: int, maker: int, classifier: Decides, notes: _Notes) -> Made:
         world, own, trained = self.world, notes.events, notes.trained["classifier"]
         people = self._people(self.generators[maker], self.plan.samples, self._rng(number, maker, SAMPLES), own)
-        sequential = any(isinstance(shift, SequentialLabels) for shift in self._shifts)
+        sequential = any(isinstance(shift, SequentialLabels) for shift in self.arm.all_shifts())
         label = self.classifiers[maker].decide(people.features) if sequential else people.label
+        annotated = people.label
+        if self.generators[maker].conditional:
+            annotated = self.annotator.decide(people.features)
         for there, names, what in ((label, world.classes, "class"), (people.group, world.groups, "group")):
             gone = sorted(set(range(len(names))) - set(np.unique(there).tolist()))
             own.extend(Event(f"{what} vanished", names[place]) for place in gone)
@@ -264,7 +351,7 @@ class Chain:
             score=probabilities[:, world.favourable],
             trained=np.bincount(world.stratum(trained.label, trained.group), minlength=world.strata),
             strata=np.bincount(world.stratum(label, people.group), minlength=world.strata),
-            annotated=np.bincount(world.stratum(people.label, people.group), minlength=world.strata),
+            annotated=np.bincount(world.stratum(annotated, people.group), minlength=world.strata),
             distances=made_people(world, people.features),
             accounting=notes.books,
             events=(*(self.first if number == 0 and maker == 0 else ()), *own),
@@ -283,6 +370,20 @@ class Chain:
 
     def _seed(self, number: int, maker: int, what: int) -> int:
         return int(self._rng(number, maker, what).integers(2**31 - 1))
+
+
+def _sampled(
+    generator: Samples, number: int, rng: np.random.Generator, image: tuple[int, ...]
+) -> tuple[Features, Ints | None]:
+    """Return the features of so many people, images in grey levels as original ones are; classes as generators do."""
+    if not image:
+        return generator.sample(number, rng)
+    parts = [generator.sample(min(AT_ONCE, number - start), rng) for start in range(0, number, AT_ONCE)]
+    found = [features.reshape(len(features), -1) for features, _ in parts]
+    if found[0].shape[1] != prod(image):
+        raise Stopped(f"the generator gives images of {found[0].shape[1]} pixels")
+    label = np.concatenate([label for _, label in parts]) if generator.conditional else None
+    return np.concatenate([as_pixels(one, image) for one in found]), label
 
 
 def _stopped(number: int, said: str, events: Sequence[Sequence[Event]]) -> Generation:

@@ -188,6 +188,7 @@ def state_bytes(state: list[dict[str, Rows]]) -> bytes:
             columns: dict[str, Any] = {f"x{column}": flat[:, column] for column in range(flat.shape[1])}
             if flat.dtype == np.uint8:  # images: one column, since so many would be slow
                 columns = {"pixels": pl.Series(flat, dtype=pl.Array(pl.UInt8, flat.shape[1]))}
+            batch = np.full(len(rows), -1) if rows.batch is None else rows.batch
             parts.append(
                 pl.DataFrame(
                     {
@@ -196,6 +197,7 @@ def state_bytes(state: list[dict[str, Rows]]) -> bytes:
                         "label": rows.label,
                         "group": rows.group,
                         "weight": weight,
+                        "batch": batch,
                         "weighted": pl.repeat(rows.weight is not None, len(rows), dtype=pl.Boolean, eager=True),
                         **columns,
                     }
@@ -218,5 +220,6 @@ def read_state(path: Path, makers: int, shape: tuple[int, ...]) -> list[dict[str
                 plain = own["pixels"] if "pixels" in own.columns else own.select(columns)
                 features = np.ascontiguousarray(plain.to_numpy()).reshape(own.height, *shape)
                 weight = own["weight"].to_numpy() if own["weighted"][0] else None
-                found[number][purpose] = Rows(features, own["label"].to_numpy(), own["group"].to_numpy(), weight)
+                batch = own["batch"].to_numpy() if own["batch"][0] >= 0 else None
+                found[number][purpose] = Rows(features, own["label"].to_numpy(), own["group"].to_numpy(), weight, batch)
     return found

@@ -100,7 +100,10 @@ class Selecting(Intervention, frozen=True, kw_only=True):
         )
         if not found:
             return Selected(draw(0))
-        return Selected(joined([rows for rows, _ in found]), reduce(add, [accounting for _, accounting in found]))
+        rows = joined([rows for rows, _ in found])
+        if len(sizes) > 1:
+            rows = replace(rows, batch=np.repeat(np.arange(len(found)), [len(rows) for rows, _ in found]))
+        return Selected(rows, reduce(add, [accounting for _, accounting in found]))
 
 
 class Star(Selecting, frozen=True, kw_only=True, tag="STAR"):
@@ -173,7 +176,7 @@ class DropDetected(Intervention, frozen=True, kw_only=True, tag="drop detected")
 
         world = moment.world
         synthetic = draw(len(world.features))
-        both = as_numbers(np.concatenate([world.features, synthetic.features]), flat=True)
+        both = as_numbers(np.concatenate([world.features, synthetic.features]))
         told = np.repeat([0, 1], [len(world.features), len(synthetic)])
         detector = build([self.detector], int(moment.rng.integers(2**31 - 1)))
         if len(synthetic):
@@ -183,7 +186,7 @@ class DropDetected(Intervention, frozen=True, kw_only=True, tag="drop detected")
             rows = draw(math.ceil(number / (1.0 - self.share)))
             if not len(rows) or not len(synthetic):
                 return rows[slice(0, number)]
-            score = detector.predict_proba(as_numbers(rows.features, flat=True))[:, 1]
+            score = detector.predict_proba(as_numbers(rows.features))[:, 1]
             # Of equal scores those drawn first: a tree gives few different ones.
             return rows[np.sort(np.argsort(score, kind="stable")[:number])]
 

@@ -5,7 +5,7 @@ Shifts and interventions are structs of their own modules. Whether a plan fits t
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -134,8 +134,12 @@ class LoopPlan(Part, frozen=True, kw_only=True):
     rows : int
         People that a model is trained on; 0 for as many as there are training individuals.
     batch, epochs : int
-        Rows of a batch for classifiers that learn by ``partial_fit``, and how often they are gone through; 0: `fit` on
-        all rows at once.
+        Rows of a batch, and how often batches are gone through by ``partial_fit``; 0: `fit` on all rows at once.
+        Networks have ``epochs`` of their own, and a ``batch_size`` where this is 0.
+    device : {"cpu", "cuda"}
+        Where networks are trained.
+    weights : {"all", "last"}
+        Whether the weights of networks stay in the store of every generation, or of the first and the last.
     samples : int
         People sampled from each generator to measure it.
     keep : int
@@ -179,6 +183,8 @@ class LoopPlan(Part, frozen=True, kw_only=True):
     rows: int = 0
     batch: int = 0
     epochs: int = 1
+    device: Literal["cpu", "cuda"] = "cpu"
+    weights: Literal["all", "last"] = "all"
     samples: int = 10_000
     keep: int = 0
     test_share: float = 0.3
@@ -217,6 +223,12 @@ class LoopPlan(Part, frozen=True, kw_only=True):
     def makers(self) -> tuple[str, ...]:
         """Return the names of the decision-makers."""
         return tuple(f"decision-maker {number}" for number in range(1, self.decision_makers + 1))
+
+    def offered(self) -> dict[str, Any]:
+        """Return the parameters that actors take from the plan, where they have one of that name."""
+        image = None if self.data.image is None else list(self.data.image)
+        batch = {"batch_size": self.batch} if self.batch else {}
+        return {"device": self.device, "image": image, **batch}
 
     def steps(self, role: Literal["generator", "label", "group"] | int) -> tuple[Step, ...]:
         """Return the pipeline of an actor; of the classifier of a decision-maker by its number."""

@@ -35,19 +35,23 @@ class Rows:
         Group, known or annotated.
     weight : ndarray, shape (n,), optional
         How much each counts in training; None where all count alike.
+    batch : ndarray of int, shape (n,), optional
+        The batch in which each is trained on, as reparation made it up; None where it made up none.
     """
 
     features: Features
     label: Ints
     group: Ints
     weight: Floats | None = None
+    batch: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.label)
 
     def __getitem__(self, chosen: NDArray[np.bool_] | Ints | slice) -> Rows:
         weight = None if self.weight is None else self.weight[chosen]
-        return Rows(self.features[chosen], self.label[chosen], self.group[chosen], weight)
+        batch = None if self.batch is None else self.batch[chosen]
+        return Rows(self.features[chosen], self.label[chosen], self.group[chosen], weight, batch)
 
     def labelled(self, label: Ints) -> Rows:
         """Return the same people with other labels."""
@@ -59,7 +63,7 @@ Draw = Callable[[int], Rows]
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
-    """Return several lots of people as one; weights, where some have them, are 1 for the others."""
+    """Return several lots of people as one; weights, where some have them, are 1 for the others, and batches none."""
     weight = None
     if any(part.weight is not None for part in parts):
         weight = np.concatenate([np.ones(len(part)) if part.weight is None else part.weight for part in parts])

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from polyculture.errors import UsageError
 from polyculture.lab.components import build, need_lab
-from polyculture.lab.folder import locked, note, versions
-from polyculture.lab.loops.actors import weight_name
+from polyculture.lab.folder import locked, note
+from polyculture.lab.loops.actors import takes_batches, weight_name
 from polyculture.lab.loops.chain import Chain, Stopped
-from polyculture.lab.loops.store import LIBRARIES, LoopStore
+from polyculture.lab.loops.store import LoopStore, versions_of
 from polyculture.lab.loops.world import everyone, world_of
 from polyculture.lab.workers import alone, check_call, check_worker, saying_what_is_kept, time_left, workers
 
@@ -88,7 +88,8 @@ def check_actors(plan: LoopPlan) -> None:
     UsageError
         If one cannot be built, or lacks what is asked of it.
     """
-    generator = [step for _, step in build(plan.steps("generator"), 0).steps]
+    _check_device(plan)
+    generator = [step for _, step in build(plan.steps("generator"), 0, plan.offered()).steps]
     for step in generator[:-1]:
         if not hasattr(step, "inverse_transform"):
             raise UsageError(
@@ -102,7 +103,7 @@ def check_actors(plan: LoopPlan) -> None:
         )
     weights = any(one.__struct_config__.tag == "reweighting" for arm in plan.arms for one in arm.interventions)
     for role in ("label", "group", *range(len(plan.classifiers))):
-        pipeline = build(plan.steps(role), 0)
+        pipeline = build(plan.steps(role), 0, plan.offered())
         last = pipeline.steps[-1][1]
         if not hasattr(last, "predict_proba"):
             raise UsageError(
@@ -111,11 +112,27 @@ def check_actors(plan: LoopPlan) -> None:
             )
         if isinstance(role, int) and weights:
             weight_name(pipeline, last)
-        if isinstance(role, int) and plan.batch and (len(pipeline.steps) > 1 or not hasattr(last, "partial_fit")):
+        learns = takes_batches(last) or hasattr(last, "partial_fit")
+        if isinstance(role, int) and plan.batch and (len(pipeline.steps) > 1 or not learns):
             raise UsageError(
-                f"{type(last).__name__} cannot learn from batches (partial_fit).",
+                f"{type(last).__name__} cannot learn from batches (partial_fit, or fit with batches).",
                 hint="Set batch = 0, or choose one that does, such as sklearn.linear_model.SGDClassifier.",
             )
+
+
+def _check_device(plan: LoopPlan) -> None:
+    """Refuse parameters that networks cannot use, and a device that is not there or that no actor knows of."""
+    offered, known = plan.offered(), False
+    for role in ("generator", "label", "group", *range(len(plan.classifiers))):
+        for _, step in build(plan.steps(role), 0, offered).steps:
+            known = known or "device" in step.get_params(deep=False)
+            if callable(getattr(step, "check", None)):
+                step.check()
+    if plan.device != "cpu" and not known:
+        raise UsageError(
+            f"device = {plan.device!r}, and no actor of the plan can be trained there.",
+            hint="Leave device out, or name networks, such as polyculture.lab.loops.torch_actors.VAE.",
+        )
 
 
 def _check_constraint(plan: LoopPlan, everybody: Everyone) -> None:
@@ -138,7 +155,7 @@ def _fill(  # noqa: PLR0917 (what a run is made of)
     for chain, places in there.items():
         found = store.read(places)
         if store.finished(found):
-            store.tidy(chain, None)
+            store.tidy(chain, found[-1].number, finished=True)
         else:
             missing.append(chain)
     if not missing:
@@ -177,7 +194,7 @@ def _watching(store: LoopStore, total: int, tell: Progress) -> Iterator[None]:
 
 def _run_chain(store: LoopStore, everybody: Everyone, number: int) -> tuple[int, float]:
     """Run a chain from where it is; in a process of its own where there are several jobs."""
-    check_worker(store.manifest.versions, versions(LIBRARIES))
+    check_worker(store.manifest.versions, versions_of(store.manifest.plan))
     return alone(lambda: check_actors(store.manifest.plan), lambda: _go_on(store, everybody, number))
 
 
@@ -185,23 +202,27 @@ def _go_on(store: LoopStore, everybody: Everyone, number: int) -> int:
     """Run what is missing of a chain; return how many generations that were."""
     plan = store.manifest.plan
     generations: list[Generation] = store.generations(number)
+    first = store.models(number, 0) if generations else {}
     try:
-        chain = Chain(plan, everybody, number)
+        chain = Chain(plan, everybody, number, first)
     except Stopped as stop:
         store.write(number, Chain.unborn(plan, str(stop)), [])
         return 1
-    state = None
     while generations:
-        state = store.state(number, generations[-1].number, chain.world.features.shape[1:])
-        if state is not None:
+        last = generations[-1].number
+        models = store.models(number, last)
+        state = None if chain.enough(last, models) else store.state(number, last, chain.world.features.shape[1:])
+        if chain.enough(last, models, state):
+            chain.take_up(generations, models, state)
             break
-        generations.pop()  # its state was deleted or lost: that generation is run again, to the same bytes
-    if generations and state is not None:
-        chain.take_up(generations, state)
+        generations.pop()  # what it left was deleted or lost: that generation is run again, to the same bytes
+    if first and not generations:
+        chain = Chain(plan, everybody, number)  # what is said of its annotators belongs to the first generation
     done = 0
     for following in range(len(generations), plan.generations):
-        generation, state = chain.step(following)
-        store.write(number, generation, state)
+        generation, trained = chain.step(following)
+        models = {} if generation.stopped else chain.models(following)
+        store.write(number, generation, [] if chain.enough(following, models) else trained, models)
         done += 1
         if generation.stopped:
             break

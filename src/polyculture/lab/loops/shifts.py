@@ -158,14 +158,14 @@ class ReactingPopulation(Shift, frozen=True, kw_only=True, tag="reacting populat
             return draw
         world = moment.world
         good = world.label == world.favourable
-        numbers = as_numbers(world.features, flat=False)
+        numbers = as_numbers(world.features)
         towards = numbers[good].mean(axis=0) - numbers[~good].mean(axis=0)
 
         def moved(number: int) -> Rows:
             rows = draw(number)
             low = 1.0 - moment.previous.probabilities(rows.features)[:, world.favourable]
-            step = self.strength * low.reshape(-1, *([1] * (rows.features.ndim - 1))) * towards
-            found = as_numbers(rows.features, flat=False) + step
+            found = as_numbers(rows.features)
+            found = found + self.strength * low.reshape(-1, *([1] * (found.ndim - 1))) * towards
             return replace(rows, features=as_pixels(found, world.image) if world.image else found)
 
         return moved

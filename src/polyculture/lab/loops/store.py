@@ -1,7 +1,8 @@
 """The store of a loop: a file a generation, written when it is finished, and what the next one goes on from.
 
-What models were trained on is kept until the next generation is there; the last of a chain keeps none. So a chain that
-was killed is taken up at the generation it was at, and the folder ends with the same bytes as one that was not.
+Weights of networks stay beside their generation. What the other models were trained on is kept until the next
+generation is there; the last of a chain keeps none. So a chain that was killed is taken up at the generation it was at,
+and the folder ends with the same bytes as one that was not.
 """
 
 from __future__ import annotations
@@ -15,31 +16,35 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from polyculture.errors import UsageError
 from polyculture.files import atomic_write
 from polyculture.lab import folder
 from polyculture.lab.chunks import parquet
+from polyculture.lab.loops.actors import libraries_of
 from polyculture.lab.loops.generation import generation_bytes, read_generation, read_state, state_bytes
+from polyculture.lab.loops.kept import models_bytes, read_models
 from polyculture.lab.loops.plan import LoopPlan
 
 if TYPE_CHECKING:
     import polars as pl
 
     from polyculture.lab.loops.generation import Generation
+    from polyculture.lab.loops.kept import Models
     from polyculture.lab.loops.rows import Rows
     from polyculture.lab.loops.world import Everyone
 
-__all__ = ["LIBRARIES", "LoopManifest", "LoopStore"]
+__all__ = ["LoopManifest", "LoopStore", "versions_of"]
 
 SCHEMA = "polyculture/loop-store/1"
-LIBRARIES = (*folder.LIBRARIES, "fairlearn")
 _CHAIN = r"(\d{6})"
 _GENERATION = re.compile(rf"generation-{_CHAIN}-(\d{{4}})-([0-9a-f]{{16}})\.parquet")
 _STATE = re.compile(r"state-(\d{6})-(\d{4})-([0-9a-f]{16})\.parquet")
+_MODELS = re.compile(r"models-(\d{6})-(\d{4})-([0-9a-f]{16})\.safetensors")
 PEOPLE = "individuals.parquet"
 
 
 class LoopManifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a store holds: the plan, classes and groups, the data by SHA-256, the versions used, the shape of images."""
+    """What a store holds: the plan, classes and groups, the data by SHA-256, versions, device, and shape of images."""
 
     schema: str = SCHEMA
     plan: LoopPlan
@@ -49,6 +54,7 @@ class LoopManifest(msgspec.Struct, frozen=True, kw_only=True):
     individuals: int
     data: dict[str, str]
     versions: dict[str, str]
+    device: str = "cpu"
     image: tuple[int, int, int] | None = None
 
 
@@ -83,11 +89,17 @@ class LoopStore:
             favourable=everybody.classes[everybody.favourable],
             individuals=everybody.prepared.individuals,
             data=everybody.prepared.hashes,
-            versions=folder.versions(LIBRARIES),
+            versions=versions_of(plan),
+            device=device_name(plan.device),
             image=everybody.image,
         )
         folder.begin(path, manifest, lambda: {PEOPLE: _people_bytes(everybody)})
         found = cls.open(path)
+        if found.manifest.device != manifest.device:
+            raise UsageError(
+                f"The store in {str(path)!r} was begun on {found.manifest.device}, and this is {manifest.device}.",
+                hint="Networks give the same bytes on the same device only; choose another folder for --out.",
+            )
         found.there()
         return found
 
@@ -162,8 +174,35 @@ class LoopStore:
                 return read_state(place, self.manifest.plan.decision_makers, shape)
         return None
 
-    def write(self, chain: int, generation: Generation, state: list[dict[str, Rows]]) -> None:
+    def models(self, chain: int, number: int) -> Models:
+        """Return the weights of the networks of a generation; none where it has none, or they are not there any more.
+
+        Raises
+        ------
+        FileError
+            If they are damaged.
+        """
+        lost = "what those networks gave stays, and they are"
+        pattern = re.compile(_MODELS.pattern.replace(r"(\d{6})-(\d{4})", f"({chain:06d})-({number:04d})", 1))
+        for _, place in folder.summed_files(self.path, pattern, lost=lost):
+            return read_models(place)
+        return {}
+
+    def write(
+        self, chain: int, generation: Generation, state: list[dict[str, Rows]], models: Models | None = None
+    ) -> None:
         """Put a generation into the store, whole, after what the next one goes on from.
+
+        Parameters
+        ----------
+        chain : int
+            Whose it is.
+        generation : Generation
+            What it was.
+        state : list of dict
+            What its models were trained on; empty where all of them can be had from ``models``.
+        models : dict, optional
+            Weights of its networks.
 
         Raises
         ------
@@ -172,18 +211,28 @@ class LoopStore:
         """
         number = generation.number
         last = bool(generation.stopped) or number == self.manifest.plan.generations - 1
-        if not last:
+        if models:
+            content = models_bytes(models)
+            name = folder.summed(f"models-{chain:06d}-{number:04d}", content, "safetensors")
+            atomic_write(self.path / name, content)
+        if state and not last:
             content = state_bytes(state)
             atomic_write(self.path / folder.summed(f"state-{chain:06d}-{number:04d}", content), content)
         content = generation_bytes(generation)
         atomic_write(self.path / folder.summed(f"generation-{chain:06d}-{number:04d}", content), content)
-        self.tidy(chain, None if last else number)
+        self.tidy(chain, number, finished=last)
 
-    def tidy(self, chain: int, keep: int | None) -> None:
-        """Remove what no generation of a chain goes on from: all states but that of the last generation."""
+    def tidy(self, chain: int, number: int, *, finished: bool) -> None:
+        """Remove what no generation of a chain goes on from: all states but that of its last generation.
+
+        So too weights but those of the first and the last generation, where the plan wants no others.
+        """
+        only_last = self.manifest.plan.weights == "last"
         for place in self.path.iterdir():
-            name = _STATE.fullmatch(place.name)
-            if name is not None and int(name[1]) == chain and (keep is None or int(name[2]) != keep):
+            state, models = _STATE.fullmatch(place.name), _MODELS.fullmatch(place.name)
+            if state is not None and int(state[1]) == chain and (finished or int(state[2]) != number):
+                place.unlink(missing_ok=True)
+            if only_last and models is not None and int(models[1]) == chain and int(models[2]) not in {0, number}:
                 place.unlink(missing_ok=True)
 
     def chains(self) -> Iterator[list[Generation]]:
@@ -204,6 +253,20 @@ class LoopStore:
     def individuals(self) -> pl.DataFrame:
         """Return id, class and group of every individual, in the order of the data."""
         return parquet(self.path / PEOPLE)
+
+
+def versions_of(plan: LoopPlan) -> dict[str, str]:
+    """Return the versions of what a plan is run with."""
+    return folder.versions((*folder.LIBRARIES, "fairlearn", *libraries_of(plan)))
+
+
+def device_name(device: str) -> str:
+    """Return what a plan's device is here: a GPU by its name, since another may round otherwise."""
+    if device == "cpu":
+        return device
+    import torch
+
+    return f"{device}: {torch.cuda.get_device_name()}"
 
 
 def _people_bytes(everybody: Everyone) -> bytes:

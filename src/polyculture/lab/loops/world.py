@@ -145,7 +145,7 @@ class World:
 
 def _flat(features: Features) -> Floats:
     """Return a row of numbers each, (n, P)."""
-    return np.asarray(as_numbers(features, flat=True), dtype=np.float64).reshape(len(features), -1)
+    return np.asarray(as_numbers(features), dtype=np.float64).reshape(len(features), -1)
 
 
 def everyone(plan: LoopPlan) -> Everyone:
