@@ -13,8 +13,11 @@ import pytest
 import polyculture as pc
 from make_images import mnist_file
 from polyculture.errors import ColumnError, UsageError
+from polyculture.files import atomic_write
+from polyculture.lab.folder import summed
 from polyculture.lab.images import as_numbers
 from polyculture.lab.loops.chain import Chain
+from polyculture.lab.loops.generation import read_state, state_bytes
 from polyculture.lab.loops.plan import LoopPlan
 from polyculture.lab.loops.sampled import MOST_STRIPS
 from polyculture.lab.loops.world import everyone, world_of
@@ -107,15 +110,13 @@ def test_a_chain_of_images_goes_on_to_the_same(content: Content, tmp_path: Path,
     arm: dict[str, Any] = {"setting": "SeqGenSeqClass"}
     if star:
         arm["intervention"] = [{"kind": "STAR", "of": ["classifier", "generator"]}]
-    own = content(arm=[arm])
+    own = content(arm=[arm], seeds=1)
     whole = pc.lab.loop(own, out=tmp_path / "whole")
     part = tmp_path / "part"
     pc.lab.loop(own, out=part)
     store = part / "store"
     states: dict[int, bytes] = {}
     chain = Chain(plan(own), everyone(plan(own)), 0)
-    from polyculture.lab.loops.generation import read_state, state_bytes
-
     for number in range(2):
         _, state = chain.step(number)
         assert state[0]["classifier"].features.dtype == np.uint8
@@ -127,9 +128,6 @@ def test_a_chain_of_images_goes_on_to_the_same(content: Content, tmp_path: Path,
     last = next(store.glob("generation-000000-0002-*"))
     content_of = last.read_bytes()
     last.unlink()
-    from polyculture.files import atomic_write
-    from polyculture.lab.folder import summed
-
     atomic_write(store / summed("state-000000-0001", states[1]), states[1])
     again = pc.lab.loop(own, out=part)
     assert last.read_bytes() == content_of
@@ -143,7 +141,6 @@ def test_a_chain_of_images_goes_on_to_the_same(content: Content, tmp_path: Path,
         {"shift": [{"kind": "data spill"}]},
         {"intervention": [{"kind": "drop detected", "of": ["classifier", "generator"]}]},
         {"intervention": [{"kind": "fresh data"}]},
-        {"intervention": [{"kind": "fairness constraint"}]},
     ],
 )
 def test_shifts_and_interventions_take_images(content: Content, arm: dict[str, Any]) -> None:
@@ -200,7 +197,7 @@ def test_a_generator_that_gives_no_numbers_ends_its_chain_and_what_was_done_stay
     found = pc.lab.loop(content(generator=generator, seeds=1), out=tmp_path / "out")
     (fault,) = [one for one in found.record.faults if one.reason == "stopped"]
     assert fault.first == 1
-    assert "200 of 200 people are no finite numbers" in fault.said or "people are no finite numbers" in fault.said
+    assert "168 of 168 people are no finite numbers" in fault.said
     accuracy = next(one for one in found.curves if one.measure == "accuracy")
     assert accuracy.seeds == (1, 0, 0)
     assert [one.generation for one in found.record.sampled] == [0]

@@ -379,7 +379,7 @@ def _sampled(
     if not image:
         return generator.sample(number, rng)
     parts = [generator.sample(min(AT_ONCE, number - start), rng) for start in range(0, number, AT_ONCE)]
-    found = [features.reshape(len(features), -1) for features, _ in parts]
+    found = [features.reshape(len(features), prod(features.shape[1:])) for features, _ in parts]
     if found[0].shape[1] != prod(image):
         raise Stopped(f"the generator gives images of {found[0].shape[1]} pixels")
     label = np.concatenate([label for _, label in parts]) if generator.conditional else None
