@@ -123,6 +123,7 @@ def loop(
     set: Iterable[str] = (),  # noqa: A002 (the word of the shell)
     jobs: int = 1,
     backend: str = "loky",
+    device: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Loop:
     """Run a feedback loop: generations of models that train on each other's outputs, and what is done about it.
@@ -140,6 +141,8 @@ def loop(
         Processes; -1 for as many as there are processors. Any number gives the same bytes.
     backend : str
         Where joblib runs them: "loky", "dask" or "ray", as in `polyculture.lab.sharing`; all must see the folder.
+    device : {"cpu", "cuda"}, optional
+        Where networks are trained; default what the plan says.
     progress : callable, optional
         Called with what is being done, in words.
 
@@ -164,7 +167,7 @@ def loop(
     from polyculture.lab.loops.analysis import analyse
     from polyculture.lab.loops.run import run
 
-    chosen = loop_plan(plan, set=set)
+    chosen = loop_plan(plan, set=set if device is None else (*set, f"device={device}"))
     return carried_out(
         lambda folder: run(chosen, folder, jobs=jobs, backend=backend, progress=progress),
         lambda store: Loop(analyse(store), store),

@@ -58,6 +58,9 @@ def loop(
     ] = (),
     jobs: Jobs = 1,
     backend: Backend = "loky",
+    device: Annotated[
+        Literal["cpu", "cuda"] | None, option(RUN, "Where networks are trained (the plan's, else cpu).")
+    ] = None,
     export: Annotated[
         str | None, option(OUTPUT, "Write every decision, a row each, as .csv, .jsonl or .parquet.")
     ] = None,
@@ -67,7 +70,7 @@ def loop(
     from polyculture.loops import loop as run
     from polyculture.report.lab_loop import print_loop
 
-    given = {"set": set, "jobs": jobs, "backend": backend}
+    given = {"set": set, "jobs": jobs, "backend": backend, "device": device}
     return _run(run, print_loop, plan, out, export, given, quiet=quiet)
 
 

@@ -248,7 +248,8 @@ def _check_keys(content: Any, kind: Any, where: str, place: str) -> None:
             hint = nearest(str(key), fields) or f"The keys are: {', '.join(fields)}."
             raise UsageError(f"{where}: there is no key {key!r} in {place or 'a plan'}.", hint=hint)
         hinted = hints.get(fields[key], str)
-        _check_keys(value, next(iter(get_args(hinted)), hinted), where, f"{place} {key}".strip())
+        meant = next((one for one in get_args(hinted) if hasattr(one, "__struct_fields__")), None)
+        _check_keys(value, meant or next(iter(get_args(hinted)), hinted), where, f"{place} {key}".strip())
 
 
 def _tagged(content: Mapping[str, Any], kind: Any, where: str, place: str) -> Any:

@@ -35,7 +35,7 @@ DECISIONS = (
     "selection_rate",
     "largest_class",
 )
-PEOPLE = ("divergence", "trained_divergence", "frechet", "precision", "recall")
+PEOPLE = ("divergence", "trained_divergence", "frechet", "mmd", "precision", "recall")
 ECOSYSTEM = ("systemic_failure", "expected", "homogenization", "group_homogenization")
 TITLES = {
     "accuracy": "accuracy",
@@ -50,6 +50,7 @@ TITLES = {
     "divergence": "KL(generated || ideal)",
     "trained_divergence": "KL(trained on || ideal)",
     "frechet": "Fréchet distance to the original",
+    "mmd": "Discrepancy from the original (MMD²)",
     "precision": "precision of coverage",
     "recall": "recall of coverage",
     "systemic_failure": "failed by all",

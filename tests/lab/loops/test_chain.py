@@ -338,5 +338,5 @@ def test_people_are_measured_by_as_many_samples_as_planned(plan: Plan) -> None:
     generation, _ = chain(plan(samples=1234)).step(0)
     made = generation.made[0]
     assert made.strata.sum() == made.annotated.sum() == 1234
-    assert set(made.distances) == {"frechet", "precision", "recall"}
+    assert set(made.distances) == {"frechet", "mmd", "precision", "recall"}
     assert np.isfinite(list(made.distances.values())).all()

@@ -65,11 +65,11 @@ def test_precision_and_recall_tell_invention_from_omission() -> None:
     real = RNG.normal(size=(900, 2))
     same, narrow = RNG.normal(size=(900, 2)), 0.1 * RNG.normal(size=(900, 2))
     wide = 6.0 * RNG.normal(size=(900, 2))
-    assert min(coverage(real, same)) > 0.9
-    precise, recalled = coverage(real, narrow)
+    assert min(coverage(real, same)[1:]) > 0.9
+    _, precise, recalled = coverage(real, narrow)
     assert precise > 0.95
     assert recalled < 0.2
-    assert coverage(real, wide)[0] < 0.4
+    assert coverage(real, wide)[1] < 0.4
 
 
 def test_coverage_is_that_of_a_plain_search_for_neighbours() -> None:
@@ -79,9 +79,38 @@ def test_coverage_is_that_of_a_plain_search_for_neighbours() -> None:
     apart = np.linalg.norm(real[:, None] - made[None], axis=2)
     of_made = neighbours(n_neighbors=6).fit(made).kneighbors(made)[0][:, 5]
     precision, recall = (apart <= reach[:, None]).any(axis=0).mean(), (apart <= of_made).any(axis=1).mean()
-    assert coverage(real, made) == pytest.approx((precision, recall))
+    assert coverage(real, made)[1:] == pytest.approx((precision, recall))
     assert precision != pytest.approx(recall)
     # As many of both: a denser lot has shorter reaches.
     more = np.concatenate([real, RNG.normal(size=(300, 3))])
     assert coverage(more, made) == coverage(real, made)
     assert coverage(made, more) == coverage(made, real)
+
+
+def test_discrepancy_is_that_of_all_pairs_taken_by_hand() -> None:
+    real, made = RNG.normal(size=(40, 3)), 1.3 * RNG.normal(size=(40, 3)) + 0.4
+    pairs = [(a, b) for a in range(40) for b in range(a)]
+    width = float(np.median([math.dist(real[a], real[b]) for a, b in pairs]))
+
+    def alike(one: np.ndarray, other: np.ndarray) -> float:
+        return math.exp(-(math.dist(one, other) ** 2) / (2.0 * width**2))
+
+    own = [sum(alike(rows[a], rows[b]) for a, b in pairs) / len(pairs) for rows in (real, made)]
+    between = sum(alike(one, other) for one in real for other in made) / 1600
+    assert coverage(real, made)[0] == pytest.approx(own[0] + own[1] - 2.0 * between, abs=1e-6)
+
+
+def test_discrepancy_is_none_on_average_of_the_same_law_and_that_of_normals_in_closed_form() -> None:
+    one = [coverage(*RNG.normal(size=(2, 60, 2)))[0] for _ in range(300)]
+    assert min(one) < 0.0
+    assert abs(np.mean(one)) < 4.0 * np.std(one) / math.sqrt(300)
+    real, made = RNG.normal(size=(1000, 1)), RNG.normal(size=(1000, 1)) + 1.0
+    width = float(np.median(np.abs(real - real.T)[np.triu_indices(1000, 1)])) ** 2
+    # E exp(-(x - y)^2 / 2w) of a normal difference with mean m and variance 2.
+    alike = [math.sqrt(width / (width + 2.0)) * math.exp(-0.5 * mean**2 / (width + 2.0)) for mean in (0.0, 1.0)]
+    assert coverage(real, made)[0] == pytest.approx(2.0 * (alike[0] - alike[1]), abs=0.03)
+
+
+def test_discrepancy_of_real_people_who_are_all_alike_is_undefined() -> None:
+    assert math.isnan(coverage(np.ones((30, 2)), RNG.normal(size=(30, 2)))[0])
+    assert all(math.isnan(one) for one in coverage(np.ones((5, 2)), np.ones((30, 2))))

@@ -6,33 +6,23 @@ to it once more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from math import prod
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polyculture.lab.components import build
 from polyculture.lab.images import as_pixels
-from polyculture.lab.loops.actors import (
-    AT_ONCE,
-    Decides,
-    Learn,
-    Samples,
-    first_line,
-    fit_classifier,
-    fit_generator,
-    takes_batches,
-)
-from polyculture.lab.loops.actors import learn_batches as in_batches
+from polyculture.lab.loops.actors import AT_ONCE, Decides, Samples, first_line
+from polyculture.lab.loops.embedding import Embedding, embedding_of
 from polyculture.lab.loops.generation import Generation, Made
 from polyculture.lab.loops.interventions import select
-from polyculture.lab.loops.kept import decider, sampler, weights_of
 from polyculture.lab.loops.measures import made_people, of_groups
 from polyculture.lab.loops.rows import Event, Moment, Rows, joined
 from polyculture.lab.loops.shifts import SETTINGS, SequentialLabels, mixed, shifted
+from polyculture.lab.loops.trainer import CLASSIFIER_DRAWS, EMBEDDING, FOREIGN, GENERATOR_DRAWS, SAMPLES, Trainer
 from polyculture.lab.loops.world import world_of
 
 if TYPE_CHECKING:
@@ -40,8 +30,8 @@ if TYPE_CHECKING:
     from polyculture.lab.loops.plan import LoopPlan
     from polyculture.lab.loops.rows import Draw, Features, Ints
     from polyculture.lab.loops.star import Accounting
+    from polyculture.lab.loops.trainer import State
     from polyculture.lab.loops.world import Everyone, World
-    from polyculture.lab.plan import Step
 
 __all__ = ["EVENTS", "Chain", "Stopped"]
 
@@ -58,7 +48,6 @@ EVENTS = {
 }
 """What can go wrong in a generation, and what is then done."""
 
-GENERATOR_SEED, GENERATOR_DRAWS, CLASSIFIER_SEED, CLASSIFIER_DRAWS, SAMPLES, ANNOTATORS, FOREIGN, START = range(8)
 FEWEST_FINITE = 0.5
 
 
@@ -96,9 +85,10 @@ class Chain:
     """
 
     def __init__(self, plan: LoopPlan, everybody: Everyone, number: int, first: Models | None = None) -> None:
-        self.plan, self.offered, kept = plan, plan.offered(), first or {}
+        self.plan, kept = plan, first or {}
         self.arm, self.seed = plan.chain(number)
         self.world: World = world_of(plan, everybody, self.seed)
+        self.trainer = Trainer(plan, self.arm, self.seed, self.world)
         self.size = plan.rows or len(self.world.features)
         self.first: tuple[Event, ...] = ()
         self._sequential = any(isinstance(shift, SequentialLabels) for shift in SETTINGS[self.arm.setting])
@@ -106,63 +96,36 @@ class Chain:
         makers = range(plan.decision_makers)
         events: list[Event] = []
         with _stopping():
-            self.annotator = self._annotator("label", kept, events)
-            self.grouping = self._annotator("group", kept, events)
+            self.annotator = self.trainer.annotator("label", kept, events)
+            self.grouping = self.trainer.annotator("group", kept, events)
             if len(self.world.groups) == 1:
                 events = [event for event in events if event.reason != "class missing"]
-            self.generators = [
-                self._kept_generator(kept, 0, maker) or self._generator(self._part(maker), 0, maker, events)
-                for maker in makers
-            ]
+            self.generators = [self.trainer.first_generator(maker, kept, events) for maker in makers]
         self.first = tuple(events)
         self.classifiers: list[Decides] = [self.annotator for _ in makers]
         self.errors = [np.zeros((0, len(self.world.groups))) for _ in makers]
-        self._generator_in_batches = takes_batches(build(plan.steps("generator")).steps[-1][1])
+
+    @cached_property
+    def embedding(self) -> Embedding:
+        """Where generated people are compared with real ones."""
+        return embedding_of(self.plan, self.world, self.annotator, self.trainer.seed_of(0, 0, EMBEDDING))
 
     def models(self, number: int) -> Models:
         """Return the weights of those models of this generation that can be kept, by whose they are."""
-        steps = self.plan.steps
-        there: list[tuple[str, Samples | Decides, Sequence[Step]]] = []
-        if not number:
-            there = [
-                ("label annotator", self.annotator, steps("label")),
-                ("group annotator", self.grouping, steps("group")),
-            ]
-        for maker, (generator, classifier) in enumerate(zip(self.generators, self.classifiers, strict=True)):
-            if self.arm.retrains or not number:
-                there.append((f"generator {maker + 1}", generator, steps("generator")))
-            there.append((f"classifier {maker + 1}", classifier, steps(maker)))
-        found = {name: weights_of(model, own) for name, model, own in there}
-        return {name: weights for name, weights in found.items() if weights is not None}
+        return self.trainer.weights(number, (self.annotator, self.grouping), self.generators, self.classifiers)
 
-    def enough(self, number: int, models: Models, state: Sequence[Mapping[str, Rows]] | None = None) -> bool:
-        """Return whether all models of a generation can be had from weights, or from what they were trained on."""
-        wanted = ["classifier", "generator"] if self.arm.retrains and number else ["classifier"]
-        return all(
-            f"{purpose} {maker + 1}" in models or (state is not None and purpose in state[maker])
-            for maker in range(self.plan.decision_makers)
-            for purpose in wanted
-        )
-
-    def take_up(
-        self, generations: Sequence[Generation], models: Models, state: Sequence[Mapping[str, Rows]] | None = None
-    ) -> None:
+    def take_up(self, generations: Sequence[Generation], kept: Models, state: State | None = None) -> None:
         """Go on after some generations: put in the weights of the last, or fit to what was trained on once more."""
         last = generations[-1].number
         for maker in range(self.plan.decision_makers):
             own = state[maker] if state is not None else {}
-            kept = self._kept_generator(models, last, maker)
-            if kept is not None:
-                self.generators[maker] = kept
-            elif "generator" in own:
-                self.generators[maker] = self._generator(own["generator"], last, maker, [])
-            weights = models.get(f"classifier {maker + 1}")
-            if weights is None:
-                self.classifiers[maker] = self._trained(own["classifier"], last, maker, [])
-            else:
-                seed = self._seed(last, maker, CLASSIFIER_SEED)
-                classes = len(self.world.classes)
-                self.classifiers[maker] = decider(self.plan.steps(maker), weights, classes, seed, self.offered)
+            generator = self.trainer.kept_generator(maker, last, kept)
+            if generator is None and "generator" in own:
+                generator = self.trainer.generator(own["generator"], maker, last, [])
+            self.generators[maker] = generator or self.generators[maker]
+            self.classifiers[maker] = self.trainer.kept_classifier(maker, last, kept) or self.trainer.classifier(
+                own["classifier"], maker, last, []
+            )
             for generation in generations:
                 self._note_errors(maker, generation.made[maker].predicted)
 
@@ -177,7 +140,7 @@ class Chain:
                 if self.arm.retrains and number:
                     self.generators = [self._retrained(number, maker, own) for maker, own in enumerate(notes)]
                 classifiers = [
-                    self._trained(self._chosen("classifier", number, maker, own), number, maker, own.events)
+                    self.trainer.classifier(self._chosen("classifier", number, maker, own), maker, number, own.events)
                     for maker, own in enumerate(notes)
                 ]
                 made = [self._measured(number, maker, classifiers[maker], own) for maker, own in enumerate(notes)]
@@ -196,7 +159,7 @@ class Chain:
     def _chosen(self, purpose: str, number: int, maker: int, notes: _Notes) -> Rows:
         """Return whom a decision-maker's generator or classifier is trained on, and note it."""
         moment = self._moment(purpose, number, maker, notes.events)
-        batch = self.plan.batch if purpose == "classifier" or self._generator_in_batches else 0
+        batch = self.plan.batch if purpose == "classifier" or self.trainer.generator_in_batches else 0
         selected = select(self._pooled(moment, maker), self.arm.interventions, self.size, batch, moment)
         if selected.accounting is not None:
             notes.books[purpose] = selected.accounting
@@ -205,10 +168,10 @@ class Chain:
         return selected.rows
 
     def _retrained(self, number: int, maker: int, notes: _Notes) -> Samples:
-        return self._generator(self._chosen("generator", number, maker, notes), number, maker, notes.events)
+        return self.trainer.generator(self._chosen("generator", number, maker, notes), maker, number, notes.events)
 
     def _moment(self, purpose: str, number: int, maker: int, events: list[Event]) -> Moment:
-        rng = self._rng(number, maker, GENERATOR_DRAWS if purpose == "generator" else CLASSIFIER_DRAWS)
+        rng = self.trainer.rng(number, maker, GENERATOR_DRAWS if purpose == "generator" else CLASSIFIER_DRAWS)
         return Moment(
             purpose=purpose,
             world=self.world,
@@ -285,58 +248,14 @@ class Chain:
     def _from_outside(self, rng: np.random.Generator, number: int) -> Rows:
         """Return people as a generator and a classifier outside of the loop give them, trained once."""
         if self._foreign is None:
-            steps, seed = self.plan.steps("generator"), self._seed(0, 0, FOREIGN)
-            generator = fit_generator(steps, self._originals(), seed, [], self.offered)
-            people = self._people(generator, self.size, self._rng(0, 1, FOREIGN), [])
-            self._foreign = generator, self._classifier(0, people, self._seed(0, 2, FOREIGN), [])
+            generator = self.trainer.foreign_generator()
+            people = self._people(generator, self.size, self.trainer.rng(0, 1, FOREIGN), [])
+            self._foreign = generator, self.trainer.foreign_classifier(people)
         return self._people(self._foreign[0], number, rng, [], self._foreign[1])
-
-    def _originals(self) -> Rows:
-        return Rows(self.world.features, self.world.label, self.world.group)
-
-    def _part(self, maker: int) -> Rows:
-        """Return the original individuals that a decision-maker begins with."""
-        if self.plan.start == "shared":
-            return self._originals()
-        order = self._rng(0, 0, START).permutation(len(self.world.features))
-        return self._originals()[np.sort(np.array_split(order, self.plan.decision_makers)[maker])]
-
-    def _generator(self, rows: Rows, number: int, maker: int, events: list[Event]) -> Samples:
-        seed = self._seed(number, maker, GENERATOR_SEED)
-        return fit_generator(self.plan.steps("generator"), rows, seed, events, self.offered)
-
-    def _kept_generator(self, models: Models, number: int, maker: int) -> Samples | None:
-        weights = models.get(f"generator {maker + 1}")
-        if weights is None:
-            return None
-        seed = self._seed(number, maker, GENERATOR_SEED)
-        return sampler(self.plan.steps("generator"), weights, seed, self.offered)
-
-    def _annotator(self, role: Literal["label", "group"], kept: Models, events: list[Event]) -> Decides:
-        steps, rows = self.plan.steps(role), self._originals()
-        seed = self._seed(0, 0 if role == "label" else 1, ANNOTATORS)
-        classes = len(self.world.classes if role == "label" else self.world.groups)
-        if (weights := kept.get(f"{role} annotator")) is not None:
-            return decider(steps, weights, classes, seed, self.offered)
-        if role == "group":
-            rows = rows.labelled(rows.group)
-        return fit_classifier(steps, rows, classes, seed, events, offered=self.offered)
-
-    def _trained(self, rows: Rows, number: int, maker: int, events: list[Event]) -> Decides:
-        learn = next((found for one in self.arm.interventions if (found := one.learn(self.world)) is not None), None)
-        if learn is None and self.plan.batch and not takes_batches(build(self.plan.steps(maker)).steps[-1][1]):
-            learn = in_batches(self.plan.batch, self.plan.epochs, len(self.world.classes))
-        return self._classifier(maker, rows, self._seed(number, maker, CLASSIFIER_SEED), events, learn)
-
-    def _classifier(
-        self, maker: int, rows: Rows, seed: int, events: list[Event], learn: Learn | None = None
-    ) -> Decides:
-        steps, classes = self.plan.steps(maker), len(self.world.classes)
-        return fit_classifier(steps, rows, classes, seed, events, learn, self.offered)
 
     def _measured(self, number: int, maker: int, classifier: Decides, notes: _Notes) -> Made:
         world, own, trained = self.world, notes.events, notes.trained["classifier"]
-        people = self._people(self.generators[maker], self.plan.samples, self._rng(number, maker, SAMPLES), own)
+        people = self._people(self.generators[maker], self.plan.samples, self.trainer.rng(number, maker, SAMPLES), own)
         sequential = any(isinstance(shift, SequentialLabels) for shift in self.arm.all_shifts())
         label = self.classifiers[maker].decide(people.features) if sequential else people.label
         annotated = people.label
@@ -352,7 +271,7 @@ class Chain:
             trained=np.bincount(world.stratum(trained.label, trained.group), minlength=world.strata),
             strata=np.bincount(world.stratum(label, people.group), minlength=world.strata),
             annotated=np.bincount(world.stratum(annotated, people.group), minlength=world.strata),
-            distances=made_people(world, people.features),
+            distances=made_people(self.embedding, people.features),
             accounting=notes.books,
             events=(*(self.first if number == 0 and maker == 0 else ()), *own),
             kept=people.features[: self.plan.keep],
@@ -362,14 +281,6 @@ class Chain:
         world = self.world
         rates = of_groups(predicted, world.test_label, world.test_group, world.favourable, len(world.groups))
         self.errors[maker] = np.vstack([self.errors[maker], 1.0 - rates["accuracy"]])
-
-    def _rng(self, number: int, maker: int, what: int) -> np.random.Generator:
-        # The same for all arms, so that they differ in what they do and not in what they drew.
-        key = (1, self.seed, number, maker, what)
-        return np.random.default_rng(np.random.SeedSequence(self.plan.seed, spawn_key=key))
-
-    def _seed(self, number: int, maker: int, what: int) -> int:
-        return int(self._rng(number, maker, what).integers(2**31 - 1))
 
 
 def _sampled(

@@ -38,7 +38,7 @@ class Made:
     annotated : ndarray of int, shape (S,)
         Strata of the same people by the label annotator, which is the same in all generations.
     distances : dict of str to float
-        frechet, precision, recall.
+        frechet, mmd, precision, recall.
     accounting : dict of str to Accounting
         The books of an intervention that selects, by the purpose.
     events : tuple of Event

@@ -144,6 +144,9 @@ class LoopPlan(Part, frozen=True, kw_only=True):
         People sampled from each generator to measure it.
     keep : int
         Of those, how many are stored with each generation.
+    embedding : {"components", "features", "annotator"} or Step
+        Where generated people are compared with real ones: the first principal components of the features (at most
+        10), the features, what the last layer of the label annotator sees, or what a transformer makes of the features.
     test_share : float
         Share of individuals tested on, which no model is trained on.
     split : {"seed", "fixed"}
@@ -187,6 +190,7 @@ class LoopPlan(Part, frozen=True, kw_only=True):
     weights: Literal["all", "last"] = "all"
     samples: int = 10_000
     keep: int = 0
+    embedding: Literal["components", "features", "annotator"] | Step = "components"
     test_share: float = 0.3
     split: Literal["seed", "fixed"] = "seed"
     endpoints: tuple[str, ...] = ("accuracy", "equalized_odds_difference", "divergence")

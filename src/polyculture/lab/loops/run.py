@@ -19,6 +19,7 @@ from polyculture.lab.components import build, need_lab
 from polyculture.lab.folder import locked, note
 from polyculture.lab.loops.actors import takes_batches, weight_name
 from polyculture.lab.loops.chain import Chain, Stopped
+from polyculture.lab.loops.embedding import check_embedding
 from polyculture.lab.loops.store import LoopStore, versions_of
 from polyculture.lab.loops.world import everyone, world_of
 from polyculture.lab.workers import alone, check_call, check_worker, saying_what_is_kept, time_left, workers
@@ -89,6 +90,7 @@ def check_actors(plan: LoopPlan) -> None:
         If one cannot be built, or lacks what is asked of it.
     """
     _check_device(plan)
+    check_embedding(plan)
     generator = [step for _, step in build(plan.steps("generator"), 0, plan.offered()).steps]
     for step in generator[:-1]:
         if not hasattr(step, "inverse_transform"):
@@ -211,8 +213,10 @@ def _go_on(store: LoopStore, everybody: Everyone, number: int) -> int:
     while generations:
         last = generations[-1].number
         models = store.models(number, last)
-        state = None if chain.enough(last, models) else store.state(number, last, chain.world.features.shape[1:])
-        if chain.enough(last, models, state):
+        state = (
+            None if chain.trainer.enough(last, models) else store.state(number, last, chain.world.features.shape[1:])
+        )
+        if chain.trainer.enough(last, models, state):
             chain.take_up(generations, models, state)
             break
         generations.pop()  # what it left was deleted or lost: that generation is run again, to the same bytes
@@ -222,7 +226,7 @@ def _go_on(store: LoopStore, everybody: Everyone, number: int) -> int:
     for following in range(len(generations), plan.generations):
         generation, trained = chain.step(following)
         models = {} if generation.stopped else chain.models(following)
-        store.write(number, generation, [] if chain.enough(following, models) else trained, models)
+        store.write(number, generation, [] if chain.trainer.enough(following, models) else trained, models)
         done += 1
         if generation.stopped:
             break

@@ -26,6 +26,7 @@ UNITS: dict[str, str] = {
     "divergence": NUMBER,
     "trained_divergence": NUMBER,
     "frechet": NUMBER,
+    "mmd": NUMBER,
     "precision": SHARES,
     "recall": SHARES,
     "systemic_failure": SHARES,

@@ -127,11 +127,6 @@ class World:
         order = np.argsort(values)[::-1][:kept]
         return mean, np.ascontiguousarray(vectors[:, order])
 
-    @cached_property
-    def embedded_own(self) -> Floats:
-        """The training individuals in the embedding, (n, d)."""
-        return self.embedded(self.features)
-
     def embedded(self, features: Features) -> Floats:
         """Return people in the embedding, (n, d)."""
         mean, components = self.embedding
