@@ -11,17 +11,21 @@ from typing import TYPE_CHECKING, Any
 from polyculture.claims import feedback_loops as paper
 from polyculture.reproductions.image_claims import directions, figures
 from polyculture.reproductions.image_loops import ImageLoop, Path, run_images
-from polyculture.reproductions.image_plans import Extent
+from polyculture.reproductions.image_plans import DIGITS, NETWORKS, Extent
 
 if TYPE_CHECKING:
     from polyculture.claims.records import ClaimRecord
     from polyculture.loops import Loop
     from polyculture.reproductions.experiments import Scale
 
-__all__ = ["COLORED_MNIST", "QUICK", "colored", "reproduce"]
+__all__ = ["COLORED_MNIST", "SMALL_IMAGES", "colored", "reproduce"]
 
-QUICK = Extent(10, 3, {"individuals": 9000, "side": 14, "channels": 2}, more={"test_share": 2 / 9})
-EXTENTS: dict[Scale, Extent] = {"quick": QUICK}
+SMALL_IMAGES: dict[str, Any] = {"side": 14, "channels": 2}
+EXTENTS: dict[Scale, Extent] = {
+    "quick": Extent(10, 3, {"individuals": 9000, **SMALL_IMAGES}, more={"test_share": 2 / 9}),
+    "laptop": Extent(15, 3, {"individuals": 8000, **SMALL_IMAGES}, NETWORKS, {"test_share": 1 / 4}),
+    "paper": Extent(40, 25, {"side": 28, "channels": 3}, DIGITS, {"test_share": 1 / 7}),
+}
 _NOTES = (
     "Colours are given after labels were turned round, so that they go with the noisy class. A perfect classifier has "
     "a demographic parity difference of about .40, since 69 % of green and 29 % of red test images are of class 1.",

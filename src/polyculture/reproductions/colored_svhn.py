@@ -9,7 +9,7 @@ from polyculture.claims import feedback_loops as paper
 from polyculture.reproductions.colored_mnist import colored
 from polyculture.reproductions.image_claims import directions
 from polyculture.reproductions.image_loops import ImageLoop, run_images
-from polyculture.reproductions.image_plans import Extent
+from polyculture.reproductions.image_plans import DIGITS, NETWORKS, Extent
 
 if TYPE_CHECKING:
     from polyculture.claims.records import ClaimRecord
@@ -20,6 +20,8 @@ __all__ = ["COLORED_SVHN", "reproduce"]
 
 EXTENTS: dict[Scale, Extent] = {
     "quick": Extent(10, 3, {"individuals": 9000, "side": 16, "channels": 2}, more={"test_share": 2 / 9}),
+    "laptop": Extent(15, 3, {"individuals": 8000, "side": 16, "channels": 2}, NETWORKS, {"test_share": 1 / 4}),
+    "paper": Extent(40, 25, {"side": 32, "channels": 3}, DIGITS, {"test_share": 1 / 4}),
 }
 _NOTES = (
     "Images become grey before they are coloured: how the paper colours photographs is not known to us.",

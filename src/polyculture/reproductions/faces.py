@@ -9,7 +9,7 @@ from polyculture.claims import feedback_loops as paper
 from polyculture.errors import UsageError
 from polyculture.reproductions.image_claims import directions
 from polyculture.reproductions.image_loops import ImageLoop, Path, run_images
-from polyculture.reproductions.image_plans import Extent
+from polyculture.reproductions.image_plans import FACES, NETWORKS, Extent
 
 if TYPE_CHECKING:
     from polyculture.claims.records import ClaimRecord
@@ -20,6 +20,8 @@ __all__ = ["CELEBA", "FAIRFACE", "celeba", "fairface"]
 
 EXTENTS: dict[Scale, Extent] = {
     "quick": Extent(8, 3, {"individuals": 9000, "side": 32}, more={"test_share": 2 / 9}),
+    "laptop": Extent(8, 3, {"individuals": 8000, "side": 32}, NETWORKS, {"test_share": 1 / 4}),
+    "paper": Extent(8, 5, {"side": 64}, FACES, {"test_share": 1 / 5}),
 }
 _FIGURES = "The authors' figures of this data set are not known to us: only the paper's directions are tested."
 

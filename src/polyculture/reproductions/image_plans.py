@@ -1,11 +1,11 @@
-"""Plans of loops on images: the six arms of the paper, small mixtures as generators, and how large a run is."""
+"""Plans of loops on images: the six arms of the paper, their actors by scale, and how large a run is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["ARMS", "MIXTURE", "SMALL", "Extent", "plan_of", "star"]
+__all__ = ["ARMS", "DIGITS", "FACES", "MIXTURE", "NETWORKS", "SMALL", "Extent", "plan_of", "star"]
 
 
 def star(*of: str, budget: float = 0.25) -> list[dict[str, Any]]:
@@ -48,6 +48,31 @@ PERCEPTRON = {
 """A small network that stops when its loss no longer falls by .01."""
 SMALL: dict[str, Any] = {"generator": MIXTURE, "classifier": [PERCEPTRON]}
 """Actors of the quick scale: seconds a generation."""
+
+
+def _networks(vae: dict[str, Any], classifier: str, settings: dict[str, Any], batch: int) -> dict[str, Any]:
+    """Return a variational autoencoder and a classifier; reparation works on each of their batches."""
+    actors = "polyculture.lab.loops.torch_actors"
+    return {
+        "generator": {"estimator": f"{actors}.VAE", "parameters": vae},
+        "classifier": [{"estimator": f"{actors}.{classifier}", "parameters": settings}],
+        "batch": batch,
+        "weights": "last",
+    }
+
+
+NETWORKS = _networks(
+    {"hidden": [32, 64], "latent": 20, "epochs": 20, "learning_rate": 0.002},
+    "CNN",
+    {"kernel": 3, "padding": 1, "epochs": 6, "optimizer": "adam", "learning_rate": 0.003},
+    128,
+)
+"""Actors of the laptop scale: networks of the paper's kind, smaller and trained for less long."""
+DIGITS = _networks({}, "CNN", {}, 256)
+"""The paper's models of digits, which are the defaults: 64-128 convolutions, 20 latent dimensions, Adam with rate .001;
+6-16 convolutions and 120-84 units, SGD with rate .1; 30 epochs of batches of 256."""
+FACES = _networks({"hidden": [32, 64, 128, 256], "latent": 128}, "ResNet", {}, 256)
+"""Residual networks as classifiers of faces, as the paper has; its autoencoder of faces is not known to us."""
 
 
 @dataclass(frozen=True)
@@ -100,5 +125,9 @@ def plan_of(name: str, extent: Extent, data: dict[str, Any], seed: int) -> dict[
         **extent.models,
         **extent.more,
         **{key: value for key, value in data.items() if key != "data"},
-        "data": {**own, "parameters": {**own.get("parameters", {}), **extent.images}},
+        "data": {
+            **own,
+            "image": [extent.images.get("channels", 3), extent.images["side"], extent.images["side"]],
+            "parameters": {**own.get("parameters", {}), **extent.images},
+        },
     }
