@@ -167,6 +167,20 @@ def test_a_conditional_generator_labels_its_people_where_no_classifier_does(netw
         assert made.strata.tolist() != annotated.tolist()
 
 
+@pytest.mark.parametrize(
+    "kind", ["class balance", "group balance", "reweighting", "fresh data", "drop detected", "fairness constraint"]
+)
+def test_every_intervention_trains_networks(networks: Plan, tmp_path: Path, kind: str) -> None:
+    of = ["classifier"] if kind in {"reweighting", "fairness constraint"} else ["classifier", "generator"]
+    one = {"kind": kind, "of": of, **({"rounds": 2} if kind == "fairness constraint" else {})}
+    own = networks(generations=2, arm=[{"setting": "SeqGenSeqClass", "intervention": [one]}])
+    store = run(own, tmp_path)
+    (generations,) = store.chains()
+    assert [generation.stopped for generation in generations] == ["", ""]
+    # A constrained classifier is a mixture of networks, which is fitted again: its weights are not stored.
+    assert ("classifier 1" in store.models(0, 0)) == (kind != "fairness constraint")
+
+
 def test_a_diverging_network_ends_its_chain_and_finished_generations_stay(networks: Plan, tmp_path: Path) -> None:
     diverging = {"estimator": f"{HERE}.MLP", "parameters": {"learning_rate": 1e30, "epochs": 30, "hidden": [8]}}
     own = networks(classifier=[diverging], label_annotator=MLP, group_annotator=MLP, arm=[STAR])

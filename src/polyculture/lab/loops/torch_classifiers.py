@@ -52,8 +52,9 @@ class Classifier(ClassifierMixin, Actor):  # type: ignore[misc]
         from polyculture.lab.networks import deterministic
 
         self.check()
+        X = np.asarray(X)  # noqa: N806 (fairlearn gives frames)
         self.shape_ = self._shape(X)
-        self.classes_, place = np.unique(y, return_inverse=True)
+        self.classes_, place = np.unique(np.asarray(y), return_inverse=True)
         training = self._training()
         with deterministic(self.random_state, self.device):
             self.module_ = self._module()
@@ -61,7 +62,7 @@ class Classifier(ClassifierMixin, Actor):  # type: ignore[misc]
                 self.module_,
                 self._inputs(X),
                 place.astype(np.int64),
-                sample_weight,
+                None if sample_weight is None else np.asarray(sample_weight),
                 batches,
                 training,
                 float(training.learning_rate or 0.0),
@@ -113,7 +114,7 @@ class Classifier(ClassifierMixin, Actor):  # type: ignore[misc]
             return in_parts(encoder, self._inputs(X), self.device).astype(np.float64)
 
     def _inputs(self, features: Floats) -> Weights:
-        return {"features": self._rows(features)}
+        return {"features": self._rows(np.asarray(features))}
 
     def _told(self) -> Weights:
         return {"classes": np.asarray(self.classes_, dtype=np.int64)}
@@ -249,7 +250,7 @@ class ResNet(Classifier):
 
     def _inputs(self, features: Floats) -> Weights:
         # Between -1 and 1, as encoders see them.
-        return {"pixel_values": 2.0 * self._rows(features) - 1.0}
+        return {"pixel_values": 2.0 * self._rows(np.asarray(features)) - 1.0}
 
 
 class Network(Classifier):
