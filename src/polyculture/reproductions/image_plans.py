@@ -62,7 +62,7 @@ def _networks(vae: dict[str, Any], classifier: str, settings: dict[str, Any], ba
 
 
 NETWORKS = _networks(
-    {"hidden": [32, 64], "latent": 20, "epochs": 20, "learning_rate": 0.002},
+    {"hidden": [32, 64], "latent": 20, "epochs": 16, "learning_rate": 0.002},
     "CNN",
     {"kernel": 3, "padding": 1, "epochs": 6, "optimizer": "adam", "learning_rate": 0.003},
     128,
