@@ -3,8 +3,8 @@
     python benchmarks/speed_loops.py [--batches 20]
 
 Sizes are those of the paper: images of 3 x 28 x 28 in batches of 256, its autoencoder and its classifier, one thread.
-An epoch of ours is all that a loop does: seeds, checks, rows to tensors, skorch. The bare loop takes the same batches of
-the same module with the same loss and optimizer. Both are timed in seconds of the processor, which other work on the
+An epoch of ours is all that a loop does: seeds, checks, rows to tensors, skorch. The bare loop takes the same batches
+of the same module with the same loss and optimizer. Both are timed in seconds of the processor, which other work on the
 machine changes least.
 """
 

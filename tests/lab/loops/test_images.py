@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import polyculture as pc
+from killed import Killed
 from make_images import mnist_file
 from polyculture.errors import ColumnError, UsageError
 from polyculture.files import atomic_write
@@ -221,3 +222,29 @@ def test_pictures_are_of_the_first_seed_and_of_generations_evenly(content: Conte
     page = (tmp_path / "out" / "report.html").read_text()
     assert page.count("data:image/png;base64,") == 2 * MOST_STRIPS
     assert not pc.lab.loop(content(arm=arms[:1], keep=0, generations=1)).record.sampled
+
+
+PLAN = """
+label = "class"
+generations = {generations}
+seeds = 1
+samples = 200
+keep = 2
+classifier = [{{ estimator = "sklearn.naive_bayes.GaussianNB" }}]
+arm = [{{ setting = "SeqGenSeqClass", intervention = [{{ kind = "STAR", of = ["classifier", "generator"] }}] }}]
+[data]
+source = "polyculture.datasets.images:colored_mnist"
+groups = ["colour"]
+parameters = {{ path = {path!r}, side = 7, channels = 2 }}
+[generator]
+steps = [{{ estimator = "sklearn.decomposition.PCA", parameters = {{ n_components = 4 }} }},
+         {{ estimator = "sklearn.mixture.GaussianMixture", parameters = {{ reg_covar = 0.001 }} }}]
+"""
+
+
+@pytest.mark.parametrize("times", [2, pytest.param(12, marks=pytest.mark.full)])
+def test_kills_leave_the_same_bytes_of_images(tmp_path: Path, times: int) -> None:
+    path = str(mnist_file(tmp_path / "mnist.npz", 240))
+    killed = Killed("loop", PLAN.format(generations=2 * times, path=path), "generation-*", 2 * times, 0.1)
+    store = killed.again_and_again(tmp_path, times)
+    assert not list(store.glob("state-*"))
