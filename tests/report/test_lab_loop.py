@@ -30,7 +30,9 @@ def test_the_page_says_what_the_record_says() -> None:
         "uniform over class and group",
     ):
         assert text in page, text
-    assert page.count('role="img"') == 2 * 3 + 1  # levels, gaps and both failed of each arm; one set of books
+    assert (
+        page.count('role="img" aria-labelledby') == 2 * 3 + 1
+    )  # levels, gaps and both failed of each arm; one set of books
     bare = page.replace("http-equiv", "").replace('xmlns="http://www.w3.org/2000/svg"', "")
     assert "http" not in bare.replace('xmlns:xlink="http://www.w3.org/1999/xlink"', "")
 

@@ -15,6 +15,7 @@ from polyculture.lab.loops.units import CHANGE, LAST
 from polyculture.report import words
 from polyculture.report.html import environment, template_text
 from polyculture.report.lab_loop_charts import LOOK, Line, accounting_chart, ends, highest_share, lines_chart
+from polyculture.report.lab_loop_curves import curve_tables
 from polyculture.report.lab_loop_people import strata_tables, strips
 from polyculture.report.lab_sharing import step_words
 from polyculture.report.sections import MOST_TABLE_ROWS, Figure, figure
@@ -104,6 +105,7 @@ def html(record: LoopRecord) -> str:
             ],
             primary=[one for one in record.endpoints if one.primary],
             by_group=_by_group(record),
+            curve_tables=curve_tables(record, TITLES, KINDS),
             books=_books(record),
             strata=strata_tables(record),
             strips=strips(record),

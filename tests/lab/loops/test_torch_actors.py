@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -284,6 +287,28 @@ def test_modules_of_the_user_that_do_not_fit_are_refused(nets: str) -> None:
         actors.VAE(image=IMAGE).fit(ROWS)
     with pytest.raises(TypeError, match="unexpected keyword argument 'epoch'"):
         actors.MLP(epoch=3)
+
+
+def test_a_library_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = importlib.util.find_spec
+    for lacking, extra in (("torch", "lab,torch"), ("skorch", "lab,torch"), ("safetensors", "lab,torch")):
+        monkeypatch.setattr(
+            importlib.util, "find_spec", lambda name, lacking=lacking: None if name == lacking else real(name)
+        )
+        with pytest.raises(UsageError, match=f"need {lacking}, which is not installed") as caught:
+            actors.MLP().check()
+        assert f"polyculture[{extra}]" in caught.value.hint
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "transformers" else real(name))
+    with pytest.raises(UsageError, match="needs transformers"):
+        actors.ResNet(image=IMAGE).check()
+
+
+def test_networks_are_named_and_checked_without_importing_torch() -> None:
+    said = (
+        "import sys; from polyculture.lab.loops.torch_actors import MLP; MLP().check(); print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")

@@ -161,7 +161,7 @@ def _made(row: dict[str, Any]) -> Made:
         trained=counts(row["trained"]),
         strata=counts(row["strata"]),
         annotated=counts(row["annotated"]),
-        distances={name: row[name] for name in DISTANCES if row[name] is not None},
+        distances={name: row[name] for name in DISTANCES if row.get(name) is not None},
         accounting={
             one["purpose"]: Accounting(
                 **{name: counts(one[name]) for name in ("pool", "quota", "taken", "filled")}, missing=one["missing"]

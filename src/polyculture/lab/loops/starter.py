@@ -50,5 +50,7 @@ intervention = [{ kind = "STAR", of = ["classifier", "generator"], budget = 0.25
 # collapse, synthetic share, data spill, disparity amplification, selective labels, runaway feedback,
 # reacting population.
 # Other interventions: reweighting, class balance, group balance, fresh data, drop detected, fairness constraint.
+# Networks (extra [torch]): estimator = "polyculture.lab.loops.torch_actors.VAE" as the generator; MLP, CNN, ResNet or
+# Network as classifiers; above also  device = "cuda"  and  batch = 256.
 # Several decision-makers: decision_makers = 3 above, and in an arm pool = "shared", "separate" or a share.
 """
