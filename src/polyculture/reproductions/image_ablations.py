@@ -9,7 +9,7 @@ from polyculture.claims import feedback_loops as paper
 from polyculture.lab.loops.units import CHANGE
 from polyculture.reproductions.colored_mnist import SMALL_IMAGES, colored
 from polyculture.reproductions.image_loops import ImageLoop, run_images
-from polyculture.reproductions.image_plans import DIGITS, NETWORKS, Extent, star
+from polyculture.reproductions.image_plans import DIGITS, NETWORKS, SMALLER, Extent, star
 from polyculture.reproductions.loops import claim, endpoint
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["BUDGETS", "IMAGE_ABLATIONS", "MAJORITIES", "reproduce"]
 
 EXTENTS: dict[Scale, Extent] = {
-    "quick": Extent(6, 3, {"individuals": 6000, **SMALL_IMAGES}, more={"test_share": 1 / 3}),
+    "quick": Extent(6, 3, {"individuals": 6000, **SMALL_IMAGES}, SMALLER, {"test_share": 1 / 3}),
     "laptop": Extent(10, 3, {"individuals": 8000, **SMALL_IMAGES}, NETWORKS, {"test_share": 1 / 4}),
     "paper": Extent(40, 25, {"individuals": 36_000, "side": 28, "channels": 3}, DIGITS, {"test_share": 1 / 6}),
 }

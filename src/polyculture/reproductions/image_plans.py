@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["ARMS", "DIGITS", "FACES", "MIXTURE", "NETWORKS", "SMALL", "Extent", "plan_of", "star"]
+__all__ = ["ARMS", "DIGITS", "FACES", "MIXTURE", "NETWORKS", "SMALL", "SMALLER", "Extent", "plan_of", "star"]
 
 
 def star(*of: str, budget: float = 0.25) -> list[dict[str, Any]]:
@@ -48,6 +48,8 @@ PERCEPTRON = {
 """A small network that stops when its loss no longer falls by .01."""
 SMALL: dict[str, Any] = {"generator": MIXTURE, "classifier": [PERCEPTRON]}
 """Actors of the quick scale: seconds a generation."""
+SMALLER: dict[str, Any] = {"generator": mixture(30, 10), "classifier": [PERCEPTRON]}
+"""The same with fewer normal distributions, where there are many generations."""
 
 
 def _networks(vae: dict[str, Any], classifier: str, settings: dict[str, Any], batch: int) -> dict[str, Any]:

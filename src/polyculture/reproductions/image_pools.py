@@ -9,7 +9,7 @@ from polyculture.claims import feedback_loops as paper
 from polyculture.lab.loops.units import CHANGE
 from polyculture.reproductions.colored_mnist import SMALL_IMAGES, colored
 from polyculture.reproductions.image_loops import ImageLoop, run_images
-from polyculture.reproductions.image_plans import DIGITS, NETWORKS, SMALL, Extent, star
+from polyculture.reproductions.image_plans import DIGITS, NETWORKS, SMALLER, Extent, star
 from polyculture.reproductions.loops import claim, endpoint
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ TOGETHER: dict[str, Any] = {
     "test_share": 2 / 9,
 }
 EXTENTS: dict[Scale, Extent] = {
-    "quick": Extent(10, 5, {"individuals": 9000, **SMALL_IMAGES}, SMALL, TOGETHER),
+    "quick": Extent(10, 5, {"individuals": 6000, **SMALL_IMAGES}, SMALLER, {**TOGETHER, "samples": 3000, "rows": 2000}),
     "laptop": Extent(10, 5, {"individuals": 9000, **SMALL_IMAGES}, NETWORKS, TOGETHER),
     "paper": Extent(40, 25, {"side": 28, "channels": 3}, DIGITS, TOGETHER),
 }
