@@ -178,3 +178,19 @@ def test_networks_run_in_every_arm(tmp_path: Path) -> None:
     again = pc.reproduce("colored-mnist", scale="laptop", data=path, set=less, out=out)
     assert again.loops["colored-mnist"].record.curves == record.curves
     assert np.isfinite(record.curves[0].value).all()
+
+
+def test_a_damaged_image_ends_the_command_with_its_name(tmp_path: Path, shell: Callable[..., Any]) -> None:
+    pytest.importorskip("PIL", reason="image files need the extra [images]")
+    place = celeba_folder(tmp_path / "celeba", 40)
+    image = place / "img_align_celeba" / "000003.jpg"
+    image.write_bytes(image.read_bytes()[:100])
+    given = ("--data", place, "--set", "data.parameters.individuals=40", "--set", "data.parameters.side=32")
+    ended = shell("reproduce", "celeba", *given, "--out", tmp_path / "out", "--quiet")
+    assert ended.status == 2
+    assert "000003.jpg cannot be read as an image" in " ".join(ended.err.split())
+    assert "Traceback" not in ended.err
+    absent = shell("reproduce", "fairface", "--data", tmp_path / "nowhere", "--quiet")
+    assert absent.status == 2
+    assert "holds no fairface_label_train.csv" in " ".join(absent.err.split())
+    assert shell("reproduce", "celeba", "--quiet").status == 2
