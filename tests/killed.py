@@ -89,6 +89,12 @@ class Killed:
             assert list((folder / "out" / "store").glob(".polyculture-*.tmp")) or self.written(folder) == self.many
         return done
 
+    def at_the_end(self, folder: Path, after: int) -> None:
+        """Let a run whose store is whole kill itself at the n-th file of its results; what it began lies there."""
+        command = [sys.executable, "-c", MID_WRITE, str(after), *self.words]
+        assert subprocess.run(command, cwd=folder, check=False).returncode == -signal.SIGKILL
+        assert list((folder / "out").glob(".polyculture-*.tmp"))
+
     def again_and_again(self, tmp_path: Path, times: int) -> Path:
         """Kill the run so many times, hold it to the bytes of one that was not, and return the folder of that."""
         whole = self.begin(tmp_path / "whole")
@@ -102,6 +108,9 @@ class Killed:
                 assert tree(broken / "out") == tree(whole / "out")
                 for path in (broken / "out" / "store").iterdir():
                     path.unlink()
+        subprocess.run(self.command, cwd=broken, check=True)
+        for after in (1, 3):  # sharing.json or loop.json, and a table
+            self.at_the_end(broken, after)
         subprocess.run(self.command, cwd=broken, check=True)
         assert tree(broken / "out") == tree(whole / "out")
         assert self.written(whole) == self.many

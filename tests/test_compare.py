@@ -99,6 +99,24 @@ def test_versions_named_differently_are_matched() -> None:
     assert listed.record.changes[0].models_joined == ()
 
 
+def test_a_model_that_is_named_and_in_one_snapshot_only_left_or_joined(tmp_path: Path) -> None:
+    before, after = table(0, names=("a-1", "b", "left")), table(1, names=("joined", "a-2", "b"))
+    named = ["a-1", "b", "left", "joined"]
+    long = [
+        one.unpivot(index="id", on=one.columns[1:4], variable_name="by", value_name="failed") for one in (before, after)
+    ]
+    before.write_csv(tmp_path / "before.csv")
+    of_long = {"long": True, "model": "by", "value": "failed"}
+    for sources, more in (((before, after), {}), ((tmp_path / "before.csv", after), {}), (long, of_long)):
+        found = pc.compare(*sources, id="id", outcomes="failed", models=named, match={"a-1": "a-2"}, **more)
+        change = found.record.changes[0]
+        assert [(one.name, one.name_after) for one in change.models] == [("a-1", "a-2"), ("b", "b")]
+        assert (change.models_left, change.models_joined) == (("left",), ("joined",))
+        with pytest.raises(ColumnError, match="no model 'lefd' in either snapshot") as error:
+            pc.compare(*sources, id="id", outcomes="failed", models=["a-1", "b", "lefd"], match={"a-1": "a-2"}, **more)
+        assert "'left'" in error.value.hint
+
+
 def test_models_are_matched_by_name_and_not_by_place() -> None:
     before, after = table(0), table(1).select("id", "c", "b", "a")
     found = pc.compare(before, after, id="id", outcomes="failed", models=["a", "b", "c"])

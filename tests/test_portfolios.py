@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -44,6 +45,50 @@ def test_every_kind_of_source_says_the_same(found, tmp_path):
         assert other.record.chosen == found.record.chosen
         assert other.record.held_out == found.record.held_out
         assert repr(other) == found.headline
+
+
+def test_an_audit_says_what_would_help(found, tmp_path, shell):
+    audited = pc.audit(table(), portfolio=2, **MAPPING)
+    same = {name: getattr(found.record, name) for name in audited.portfolio.__struct_fields__}
+    assert {name: getattr(audited.portfolio, name) for name in same} == same
+    assert pc.audit(table(), **MAPPING).portfolio is None
+    assert audited.frame("portfolio_sets")["role"].to_list()[:2] == ["chosen", "today"]
+    table().write_csv(tmp_path / "a.csv")
+    wanted = ["--json", str(tmp_path / "a.json"), "--html", str(tmp_path / "a.html"), "--tables", str(tmp_path / "t")]
+    options = ("--outcomes", "failed", "--models", "m*", "--portfolio")
+    done = shell("audit", tmp_path / "a.csv", *options, "2", *wanted)
+    assert done.status == 0
+    assert " ".join(done.out.split()).count(found.headline) == 1
+    said = json.loads((tmp_path / "a.json").read_text())
+    Draft202012Validator(json_schema("audit")).validate(said)
+    assert said["portfolio"]["held_out"]["value"] == found.record.held_out.value
+    assert "provenance" not in said["portfolio"]
+    page = (tmp_path / "a.html").read_text()
+    part = page[page.index('<section id="portfolio"') : page.index('<section id="notes"')]
+    assert '<a href="#portfolio">What would help</a>' in page
+    titles = re.findall("<h3>(.*)</h3>", part)
+    assert {"Sets that cannot be told from it", "How often each model is taken"} <= set(titles)
+    assert part.count("<svg") == 2
+    with (tmp_path / "t" / "alternatives.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == len(found.record.alternatives)
+    with (tmp_path / "t" / "dictionary.csv").open() as file:
+        assert {row["table"] for row in csv.DictReader(file)} >= {"portfolio", "portfolio_models", "appeals"}
+
+
+def test_labels_are_counted_for_appeals_of_an_audit():
+    told = table().with_columns(label=pl.col("m0"), m0=pl.col("m1"), m1=pl.col("m3"))
+    options = {"label": "label", "models": ["m0", "m1", "m2"], "positive": "1"}
+    alone = pc.portfolio(told, size=2, **options).record
+    assert pc.audit(told, portfolio=2, **options).portfolio.appeals == alone.appeals
+    assert alone.appeals[0].added_false_positives.value is not None
+
+
+def test_an_audit_refuses_more_models_than_there_are(tmp_path, shell):
+    table().write_csv(tmp_path / "a.csv")
+    done = shell("audit", tmp_path / "a.csv", "--outcomes", "failed", "--models", "m*", "--portfolio", "9")
+    assert (done.status, done.out) == (2, "")
+    assert "A set of 9 cannot be chosen from 4 models." in done.err
+    assert "Choose 1 to 4 of them." in done.err
 
 
 def test_one_snapshot_and_groups(found):
@@ -114,7 +159,7 @@ def test_the_shell_prints_writes_and_refuses(shell, tmp_path):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--size", "7"], "Give --size 1 to 3"),
+        (["--size", "7"], "Choose 1 to 3 of them"),
         (["--today", "baiduu"], "Did you mean 'baidu'"),
         (["--candidates", "amazn,baidu"], "Did you mean 'amazon'"),
         (["--size", "2", "--most-mean-failure", "0.01"], "the least that one has is 0.1434"),

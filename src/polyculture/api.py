@@ -25,7 +25,7 @@ from polyculture.understanding import Understanding
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
 
-    from polyculture.audit.records import AuditRecord, InputFile, Provenance
+    from polyculture.audit.records import InputFile, Provenance
     from polyculture.readers import Table
     from polyculture.tally import Tally
 
@@ -224,6 +224,7 @@ def audit(
     slices_by: str = "excess",
     components: Source | TypeMapping[str, TypeMapping[str, Any]] | IntoFrame | None = None,
     kinds: TypeMapping[str, Sequence[str] | str] | Source | None = None,
+    portfolio: int | None = None,
     map: Source | None = None,  # noqa: A002 (the word of the shell)
     encoding: str | None = None,
     command: str = "polyculture.audit(...)",
@@ -260,6 +261,8 @@ def audit(
         classes-2 to classes-9, permutation, both-margins. The whole ladder takes some seconds.
     kinds : mapping, path of a TOML file, or text, optional
         Kinds of decision-makers to compare: ``{"human": ["x", "y"], "model": "api_*"}``, or "human=x,y,model=api_*".
+    portfolio : int, optional
+        Choose so many of the models, those that together fail the fewest; `polyculture.portfolio` asks more.
     map, encoding, progress
         As in `read`.
     **mapping
@@ -292,7 +295,9 @@ def audit(
     null_models = check_asked(min_cell=min_cell, seed=seed, noun=noun, nulls=nulls)
     table = None if components is None else read_components(components)
     chosen = kinds_of(kinds)
-    known, counted, inputs = _counted(source, map=map, encoding=encoding, progress=progress, **mapping)
+    known, counted, inputs = _counted(
+        source, map=map, encoding=encoding, progress=progress, with_labels=portfolio is not None, **mapping
+    )
     if progress is not None:
         progress("Estimating")
     from polyculture.audit import run  # after reading, so that a wrong file is refused without waiting for scipy
@@ -309,9 +314,12 @@ def audit(
         null_models=null_models,
         component_table=table,
         kinds=chosen,
+        portfolio=portfolio,
     )
     if suspect_keys:
-        record = _with_suspect_keys(record, known, counted, census=census)
+        from polyculture.searching import with_suspect_keys
+
+        record = with_suspect_keys(record, known, counted, census=census)
     if slices:
         from polyculture.searching import with_slices
 
@@ -366,18 +374,6 @@ def counted_with_provenance(
     provenance = provenance_of(counted, known, inputs, min_cell=min_cell, seed=seed, census=census, command=command)
     noun = known.noun if known is not None else "individuals"
     return counted, provenance, getattr(known, "kind", "polars"), noun
-
-
-def _with_suspect_keys(record: AuditRecord, known: Outcomes | None, counted: Tally, *, census: bool) -> AuditRecord:
-    from msgspec.structs import replace as with_fields
-
-    from polyculture.audit.nouns import told
-    from polyculture.audit.suspect_keys import suspect_keys
-
-    if known is None:
-        raise UsageError("A Tally holds no rows, so it cannot list suspect keys.", hint="Audit the outcomes.")
-    with collecting(getattr(known, "table", None)):
-        return with_fields(record, suspect_keys=told(suspect_keys(known, counted, census=census), record.noun))
 
 
 def understand(outcomes: Outcomes | Tally) -> Understanding:

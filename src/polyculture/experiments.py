@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from weakref import finalize
 
 from polyculture.giving import Reported
+from polyculture.lab.folder import locked
 
 __all__ = ["AnyPath", "Experiment", "carried_out"]
 
@@ -84,5 +85,6 @@ def carried_out(
             finalize(store, ending.pop_all().close)
         else:
             tell("Writing the report")
-            found.write(target)
+            with locked(target, wait=True):  # another run of the same plan may be at it: it writes the same
+                found.write(target)
     return found

@@ -169,11 +169,14 @@ def portfolio(
     )
     if progress is not None:
         progress("Choosing models")
-    from polyculture.audit.portfolio import portfolio as ask
+    import msgspec
 
-    record = ask(
+    from polyculture.audit.portfolio import portfolio as ask
+    from polyculture.audit.portfolio_records import PortfolioRecord
+
+    found = ask(
         counted,
-        provenance=provenance,
+        rule=provenance.failure_rule,
         size=size,
         today=_names(today),
         candidates=_names(candidates),
@@ -188,7 +191,7 @@ def portfolio(
         census=census,
         noun=noun or known_noun,
     )
-    return Portfolio(record, kind)
+    return Portfolio(PortfolioRecord(provenance=provenance, **msgspec.structs.asdict(found)), kind)
 
 
 def _names(names: Sequence[str] | str) -> tuple[str, ...]:

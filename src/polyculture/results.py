@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
     from polyculture.audit.frames import Row
+    from polyculture.audit.portfolio_choice import PortfolioChoice
     from polyculture.audit.records import (
         AuditRecord,
         CollectionRecord,
@@ -231,6 +232,11 @@ class Audit(Reported):
     def kinds(self) -> KindsRecord | None:
         """Kinds of decision-makers side by side; None where none were named."""
         return self.record.kinds
+
+    @property
+    def portfolio(self) -> PortfolioChoice | None:
+        """The models that together fail the fewest; None where no number of them was asked for."""
+        return self.record.portfolio
 
     @cached_property
     def nulls(self) -> Listing[NullRecord]:

@@ -1,4 +1,4 @@
-"""Searching the rows of outcomes for slices: what `slices` and an audit with slices share."""
+"""Searching the rows of outcomes for slices: what `slices` and an audit with slices share; and suspect keys."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from polyculture.audit.records import AuditRecord, SlicesRecord
     from polyculture.audit.settings import Settings
     from polyculture.outcomes import Outcomes
+    from polyculture.tally import Tally
 
-__all__ = ["found_slices", "with_slices"]
+__all__ = ["found_slices", "with_slices", "with_suspect_keys"]
 
 ALL = "all"
 
@@ -67,3 +68,22 @@ def with_slices(
     source = record.provenance
     settings = Settings(seed=record.seed, min_cell=source.min_cell, census=source.census, noun=record.noun)
     return replace(record, slices=found_slices(known, columns, by=by, settings=settings))
+
+
+def with_suspect_keys(record: AuditRecord, known: Outcomes | None, counted: Tally, *, census: bool) -> AuditRecord:
+    """Return an audit with the items whose label the models contradict with one answer.
+
+    Raises
+    ------
+    UsageError
+        If there are no rows, or no label.
+    """
+    from msgspec.structs import replace as with_fields
+
+    from polyculture.audit.nouns import told
+    from polyculture.audit.suspect_keys import suspect_keys
+
+    if known is None:
+        raise UsageError("A Tally holds no rows, so it cannot list suspect keys.", hint="Audit the outcomes.")
+    with collecting(getattr(known, "table", None)):
+        return with_fields(record, suspect_keys=told(suspect_keys(known, counted, census=census), record.noun))

@@ -17,6 +17,7 @@ from polyculture.errors import ColumnError, InputError, UsageError, first_few, n
 from polyculture.outcomes import Mapping, Outcomes
 from polyculture.outcomes.counting import fetch_rows
 from polyculture.outcomes.groups import parse_group
+from polyculture.outcomes.models import lacking
 from polyculture.results import collecting
 from polyculture.saved import saved_tallies, source_paths
 from polyculture.tally.snapshots import MOST_SNAPSHOTS
@@ -104,9 +105,12 @@ def snapshots_of(
     if before is after:
         raise UsageError("The same snapshot is given twice.", hint=_ONE_TABLE)
     _refuse_same_paths(before, after)
+    sides = [_named_as(given, swap) for swap in ({new: old for old, new in match.items()}, match)]
+    if given.get("models") is not None and not isinstance(before, Outcomes) and not isinstance(after, Outcomes):
+        sides = _each_where_it_is((before, after), sides, match, encoding=encoding)
     opened = [
-        _opened(source, _named_as(given, swap), encoding=encoding, progress=progress, later=place == 1)
-        for place, (source, swap) in enumerate(((before, {new: old for old, new in match.items()}), (after, match)))
+        _opened(source, side, encoding=encoding, progress=progress, later=place == 1)
+        for place, (source, side) in enumerate(zip((before, after), sides, strict=True))
     ]
     _refuse_same_content(*opened)
     names = [_name(one, word) for one, word in zip(opened, ("before", "after"), strict=True)]
@@ -153,8 +157,43 @@ def _named_as(given: dict[str, Any], swap: dict[str, str]) -> dict[str, Any]:
     models = given.get("models")
     if models is None or not swap:
         return given
-    listed = (models,) if isinstance(models, str) else tuple(models)
-    return {**given, "models": tuple(dict.fromkeys(swap.get(name, name) for name in listed))}
+    return {**given, "models": tuple(dict.fromkeys(swap.get(name, name) for name in _listed(models)))}
+
+
+def _each_where_it_is(
+    sources: tuple[Any, Any], sides: list[dict[str, Any]], match: dict[str, str], *, encoding: str | None
+) -> list[dict[str, Any]]:
+    """Ask each snapshot for those of the named models that it has: one that only the other has joined or left.
+
+    Raises
+    ------
+    ColumnError
+        If a model is in neither.
+    """
+    known = [_names_in(source, side, encoding) for source, side in zip(sources, sides, strict=True)]
+    gone = [lacking(side["models"], names) for side, names in zip(sides, known, strict=True)]
+    for name in gone[0]:
+        if match.get(name, name) in gone[1]:
+            every = list(dict.fromkeys(name for names in known for name in names))
+            raise ColumnError(
+                f"There is no model {name!r} in either snapshot.",
+                hint=nearest(name, every) or f"The candidates are: {first_few(every, limit=20)}.",
+            )
+    return [
+        {**side, "models": tuple(name for name in _listed(side["models"]) if name not in absent)}
+        for side, absent in zip(sides, gone, strict=True)
+    ]
+
+
+def _names_in(source: Any, given: dict[str, Any], encoding: str | None) -> tuple[str, ...]:
+    """Return what models could be called: columns, or the names in a long table."""
+    kept = {name: value for name, value in given.items() if name not in ("models", "by", "weight", "cluster")}
+    opened = read(source, encoding=encoding, **kept)
+    return opened.models if opened.mapping.long else tuple(opened.schema)
+
+
+def _listed(models: Any) -> tuple[str, ...]:
+    return (models,) if isinstance(models, str) else tuple(models)
 
 
 def _opened(

@@ -7,7 +7,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from msgspec.structs import replace
 
 from make_tally import tally_from_matrix
 from polyculture.audit import Provenance
@@ -36,7 +35,7 @@ def ask(failed, judged=None, *, rule="failed", tally=None, **options):
         if name in options
     }
     counted = tally if tally is not None else tally_from_matrix(failed, judged, **ours)
-    return portfolio(counted, provenance=replace(PROVENANCE, failure_rule=rule), **options)
+    return portfolio(counted, rule=rule, **options)
 
 
 def failures(n=400, k=6, seed=0, hard=0.25):
@@ -330,8 +329,8 @@ def test_a_group_that_is_wholly_in_one_half_counts_on_the_other():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"size": 9}, "Give --size 1 to 4"),
-        ({"size": 0}, "Give --size 1 to 4"),
+        ({"size": 9}, "Choose 1 to 4 of them"),
+        ({"size": 0}, "Choose 1 to 4 of them"),
         ({"size": 2, "today": ("m9",)}, "no model 'm9'"),
         ({"size": 2, "candidates": ("m00", "m1")}, "Did you mean 'm0'"),
         ({"swap": True}, "No model is left to swap in"),

@@ -9,7 +9,7 @@ import compare_samples as samples
 import pytest
 
 from browse import Open, unfold, violations
-from polyculture.report.compare_charts import _SHADES
+from polyculture.report.compare_charts import SHADES
 from polyculture.report.compare_html import compare_html, compare_repr_html
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -66,7 +66,7 @@ def test_numbers_in_the_heat_map_stand_out_from_their_cells(opened: Open, scheme
         ".map(n => [n, getComputedStyle(document.documentElement).getPropertyValue('--' + n).trim()]))"
     )
     paper, ink, observed = (rgb(colours[name]) for name in ("paper", "ink", "observed"))
-    for opacity in (0.0, *(shade for shade, _ in _SHADES), 1.0):
+    for opacity in (0.0, *(shade for shade, _ in SHADES), 1.0):
         cell = [opacity * a + (1 - opacity) * b for a, b in zip(observed, paper, strict=True)]
         text = ink if opacity < 0.7 else paper
         assert contrast(luminance(text), luminance(cell)) >= 4.5, opacity

@@ -1,4 +1,4 @@
-"""The page of a portfolio, and of an audit with slices, in a real browser: accessible, silent, and on a phone."""
+"""The page of a portfolio, and of an audit with all that it can be asked: accessible, silent, and on a phone."""
 
 from __future__ import annotations
 
@@ -29,13 +29,20 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     table = pl.DataFrame({"label": label, "town": town, **said})
     options: dict[str, Any] = {"label": "label", "models": "a model*", "by": ["town"]}
     folder = tmp_path_factory.mktemp("reports")
+    everything: dict[str, Any] = {
+        "slices": "all",
+        "portfolio": 2,
+        "kinds": {"far": ["*0", "*1"], "near": ["*2", "*3", "*4"]},
+        **options,
+    }
     return {
         "portfolio": pc.portfolio(table, size=2, worst_group=True, **options).report(folder / "portfolio.html"),
         "slices": pc.audit(table, slices=["town"], label="label", models="a model*").report(folder / "slices.html"),
+        "everything": pc.audit(table, **everything).report(folder / "everything.html"),
     }
 
 
-@pytest.mark.parametrize("name", ["portfolio", "slices"])
+@pytest.mark.parametrize("name", ["portfolio", "slices", "everything"])
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
 def test_pages_are_accessible_silent_and_fit(opened: Open, name: str, width: int, scheme: str) -> None:
     page = opened(name, width=width, scheme=scheme)

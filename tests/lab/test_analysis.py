@@ -14,11 +14,13 @@ import pytest
 import polyculture as pc
 from polyculture.audit.statistic import Statistic
 from polyculture.errors import FileError, UsageError
+from polyculture.lab.analysis import _ending
 from polyculture.lab.measure import measure
 from polyculture.lab.plan import Plan
 from polyculture.lab.records import ComponentRecord
 from polyculture.lab.sentences import components_sentence, direction
 from polyculture.labs import Sharing
+from polyculture.stats.two_way import mean_over_trials
 
 Content = Callable[..., dict[str, Any]]
 
@@ -46,6 +48,51 @@ def test_every_trial_is_measured_as_its_audit(run: Callable[..., Sharing]) -> No
             assert uniform == pytest.approx(audit.group_homogenization.uniform.value)
             accuracy = 1 - np.mean([model.failure_rate.value for model in audit.models])
             assert measured.accuracy[at] == pytest.approx(accuracy)
+
+
+def test_a_trial_with_missing_labels_is_measured_as_its_audit(run: Callable[..., Sharing], table: Path) -> None:
+    """Whom one decision-maker judges alone is not failed by all of them: an audit leaves such individuals out."""
+    rows = pl.int_range(pl.len())
+    holes = pl.read_csv(table).with_columns(
+        good=pl.when(rows % 3 > 0).then("good"), amount=pl.when(rows % 4 > 0).then("amount")
+    )
+    holes.write_csv(table)
+    tasks = [{"name": "good", "label": "good", "leave_out": ["amount"]}, {"name": "large", "label": "amount > 100"}]
+    found = run(task=tasks, blocks=[2])
+    measured = measure(found.store)
+    for arm, name in enumerate(found.record.arms):
+        audit = pc.audit(found.outcomes(0, name), min_cell=1)
+        assert 0 < audit.record.individuals < found.record.tested
+        at = (0, 0, arm, 0, 0)
+        assert measured.systemic_failure[at] == pytest.approx(audit.systemic_failure.observed.value)
+        assert measured.expected[at] == pytest.approx(audit.systemic_failure.expected)
+        assert audit.group_homogenization is not None
+        uniform = measured.group_products[(1, *at)] / measured.group_expected[at]
+        assert uniform == pytest.approx(audit.group_homogenization.uniform.value)
+        accuracy = 1 - np.mean([model.failure_rate.value for model in audit.models])
+        assert measured.accuracy[at] == pytest.approx(accuracy)
+
+
+def test_a_decision_maker_that_judges_nobody_is_counted(run: Callable[..., Sharing], table: Path) -> None:
+    half = pl.int_range(pl.len()) < 60
+    apart = pl.read_csv(table).with_columns(
+        good=pl.when(half).then("good"), amount=pl.when(~half).then("amount")
+    )  # whoever has one label lacks the other
+    apart.write_csv(table)
+    found = run(
+        task=[{"name": "good", "label": "good", "leave_out": ["amount"]}, {"name": "large", "label": "amount > 100"}],
+        blocks=[2],
+    )
+    assert found.headline == (
+        "No trial has outcomes, since in each a decision-maker judges nobody whom another judges too."
+    )
+    assert {(fault.reason, fault.count) for fault in found.record.faults} == {("nobody judged", 6)}
+    assert len(found.record.faults) == 2 * 2
+    assert any(
+        note.startswith("6 of 6 trials have no outcomes in at least one arm, since a decision-maker judges nobody")
+        for note in found.record.notes
+    )
+    assert any(note.startswith("Nobody judged: 24 of 24 decision-makers trained") for note in found.record.notes)
 
 
 def test_effects_are_logarithms_of_sums(run: Callable[..., Sharing]) -> None:
@@ -87,6 +134,8 @@ def test_a_factorial_experiment_names_the_component_that_matters(run: Callable[.
     assert len(found.record.arms) == 4
     first, second = found.record.components
     assert (first.component, second.component) == ("rows", "seed")
+    # A learner that draws nothing: its arms are the same, to the last digit.
+    assert [effect.excess.value for effect in found.effects if effect.component == "seed"] == [0.0] * 3
     assert second.log_ratio.value == pytest.approx(0.0)
     assert second.behind_first.value == pytest.approx(first.log_ratio.value)
     assert "sharing training rows goes with most homogenization" in found.record.components_sentence
@@ -153,8 +202,21 @@ def test_an_experiment_without_any_outcome_says_why(run: Callable[..., Sharing],
     found = run(blocks=[2])
     assert found.headline.startswith("No trial has outcomes, since in each a learner could not be fitted: ValueError")
     assert "NaN" in found.headline
+    assert not found.headline.endswith("..")
     assert all(result.homogenization.value is None for result in found.results)
     assert found.results[0].without_outcomes == 6
+
+
+def test_the_headline_names_what_left_no_outcome(run: Callable[..., Sharing], table: Path) -> None:
+    rows = pl.int_range(pl.len())
+    holes = pl.read_csv(table).with_columns(
+        x=pl.when(rows % 9 > 0).then("x"), good=pl.when(rows == 7).then(pl.lit("rare")).otherwise("good")
+    )
+    holes.write_csv(table)
+    found = run(blocks=[4])
+    assert {fault.reason for fault in found.record.faults} == {"class missing", "could not be fitted"}
+    assert "ValueError" in found.headline
+    assert "rare" not in found.headline
 
 
 def test_trials_with_nothing_expected_are_in_the_sums(run: Callable[..., Sharing], table: Path) -> None:
@@ -214,3 +276,12 @@ def test_results_can_be_opened_again(content: Content, tmp_path: Path, plan: Cal
     with pytest.raises(FileError, match="no store"):
         pc.lab.open(tmp_path)
     assert pc.lab.sharing(plan()).record.trials == 12
+
+
+def test_an_interval_ends_where_its_values_do() -> None:
+    # 95 % intervals over two seeds of a kind reach far beyond what a share, or a difference of two, can be.
+    difference = _ending(mean_over_trials([[-0.7, 0.9]]), -1.0)
+    assert (difference.low, difference.high) == (-1.0, 1.0)
+    assert difference.value == pytest.approx(0.1)
+    assert _ending(mean_over_trials([[0.2, 0.4]]), 0.0).low == 0.0
+    assert _ending(mean_over_trials([[0.2]]), 0.0).low is None

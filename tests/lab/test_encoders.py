@@ -125,6 +125,8 @@ def test_backbones_can_be_set_from_the_shell() -> None:
     content = with_settings(tiny.images(), ["backbone=a/b, c", "backbone.max_length=32"])
     assert content["backbone"] == [{"model": "a/b", "max_length": 32}, {"model": "c", "max_length": 32}]
     assert plan_from(content).backbones[0].shown() == "b"
+    given = with_settings(tiny.images(), ['backbone=["a/b", {module = "m.Own"}]'])
+    assert given["backbone"] == [{"model": "a/b"}, {"module": "m.Own"}]
     with pytest.raises(UsageError, match="no key of a backbone"):
         with_settings(tiny.images(), ["backbone.pretrain.seed=1"])
 

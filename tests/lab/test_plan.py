@@ -116,6 +116,18 @@ def test_settings_of_the_shell_override_the_plan(tmp_path: Path) -> None:
     )
     assert (found.blocks, found.data.codes, found.split) == ((2,), "ordinal", "fixed")
     assert found.learners == (Learner(estimator="sklearn.svm.SVC", parameters={"C": 0.5}),)
+    svc = {"estimator": "sklearn.svm.SVC"}
+    for text, learners in {
+        "sklearn.svm.SVC, a.B": [svc, {"estimator": "a.B"}],
+        '"sklearn.svm.SVC"': [svc],
+        '["sklearn.svm.SVC", "probe"]': [svc, {"adapt": "probe"}],
+        '[{estimator = "sklearn.svm.SVC", parameters = {C = 2.0}}]': [{**svc, "parameters": {"C": 2.0}}],
+        "probe,lora": [{"adapt": "probe"}, {"adapt": "lora"}],
+    }.items():
+        assert with_settings({}, [f"learner={text}"]) == {"learner": learners}
+    assert with_settings({}, ["classifier=probe"]) == {"classifier": [{"estimator": "probe"}]}
+    with pytest.raises(UsageError, match="learner"):
+        read_plan(path, ["learner=3"])
     for wrong in ("blocks", "=3", "task.name=x", "learner.a.b=1"):
         with pytest.raises(UsageError):
             read_plan(path, [wrong])

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
+import polyculture as pc
 from killed import Killed
 from make_people import people
 from polyculture.errors import FileError, OutputError, UsageError
@@ -110,6 +111,44 @@ def test_a_damaged_store_is_named_and_mended(plan: Callable[..., Plan], tmp_path
         run(plan(), tmp_path / "out")
     with pytest.raises(FileError, match="no store"):
         Store.open(tmp_path / "elsewhere")
+
+
+def test_trials_of_another_number_or_plan_are_refused(plan: Callable[..., Plan], tmp_path: Path) -> None:
+    store = run(plan(), tmp_path / "out")
+    first, second = (chunk.read_bytes() for chunk in (store.chunks()[0], store.chunks()[1]))
+    chunk_of(store).unlink()
+    store.write(1, first)
+    with pytest.raises(FileError, match="holds trials 0, 1, 2, 3, 4, not 5 to 9"):
+        list(store.outcomes())
+    store.chunks()[1].unlink()
+    store.write(1, second)
+    other = run(plan(blocks=[2, 3]), tmp_path / "other")
+    store.chunks()[2].unlink()
+    store.write(2, other.chunks()[2].read_bytes())
+    with pytest.raises(FileError, match="trial 10 has blocks 3, not 4"):
+        pc.lab.sharing(plan(), out=tmp_path / "out")
+    assert not (tmp_path / "out" / "sharing.json").exists()
+
+
+def test_trials_without_a_manifest_are_not_taken_for_those_of_any_plan(
+    plan: Callable[..., Plan], tmp_path: Path
+) -> None:
+    store = run(plan(seed=1), tmp_path / "out")
+    (store.path / "manifest.json").unlink()
+    with pytest.raises(OutputError, match=r"no manifest\.json of a store"):
+        run(plan(seed=2), tmp_path / "out")
+
+
+def test_what_a_killed_run_left_of_its_results_is_removed(plan: Callable[..., Plan], tmp_path: Path) -> None:
+    pc.lab.sharing(plan(), out=tmp_path / "out")
+    whole = tree(tmp_path / "out")
+    for place in ("", "store", "tables"):
+        (tmp_path / "out" / place / ".polyculture-abc.tmp").write_text("half")
+    (tmp_path / "out" / ".polyculture-def.tmp").mkdir()
+    (tmp_path / "out" / ".polyculture-def.tmp" / "results.csv").write_text("half")
+    pc.lab.sharing(plan(), out=tmp_path / "out")
+    assert tree(tmp_path / "out") == whole
+    assert not list(tmp_path.rglob("*.tmp"))
 
 
 def test_a_folder_of_other_files_is_left_alone(plan: Callable[..., Plan], tmp_path: Path) -> None:

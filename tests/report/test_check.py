@@ -8,6 +8,7 @@ import re
 from xml.etree import ElementTree as ET
 
 import jsonschema
+import msgspec
 import pytest
 from rich.console import Console
 
@@ -98,6 +99,19 @@ def test_the_terminal_names_what_is_broken_and_why(width: int) -> None:
     assert "Undefined: f is undefined; the limit is at most 0.05 (too few). [limits.toml, limit 1]" in text
     assert "\x07" not in text
     assert max(len(one) for one in out.getvalue().splitlines()) <= width
+
+
+@pytest.mark.parametrize("width", [40, 60, 70, 90, 140])
+def test_no_verdict_and_no_name_is_cut_on_narrow_screens(width: int) -> None:
+    field = "groups[by.sex=female].systemic_failure.difference.high"
+    changed = msgspec.structs.replace(WITHIN, field=field, value=0.085794, baseline=0.05211, change=0.033684)
+    out = io.StringIO()
+    print_check(record(changed), Console(file=out, width=width))
+    text = "".join(out.getvalue().split())
+    assert all(part in text for part in ("groups[by.sex=female]", "systemic", "failure", ".difference.high"))
+    assert "0.08579(was0.05211,+0.03368)" in text
+    assert "within" in text
+    assert "atmost0.05" in text
 
 
 def test_many_numbers_show_the_broken_ones_first() -> None:

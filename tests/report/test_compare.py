@@ -9,6 +9,7 @@ from pathlib import Path
 
 import compare_samples as samples
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 from test_html import Page
 
@@ -75,8 +76,20 @@ def test_charts_draw_what_the_record_says() -> None:
         (row.share.value, row.expected_uniform, row.expected_adjusted) for row in rows
     ]
     assert len(charts.rates_chart(change).rows) == 2 * len(change.models) + 2
+    assert "(shades change at 1, 5, 15 and 35 %)" in PAGES["plain"]
     trend = charts.trend_chart(RECORDS["trend"].trend[0])
     assert [row["low"] for row in trend.rows] == [point.rate.low for point in RECORDS["trend"].trend[0].points]
+
+
+def test_names_of_snapshots_are_shown_as_they_are_and_leave_room_for_models() -> None:
+    record = RECORDS["plain"]
+    change = replace(record.changes[0], before="north-2020.csv", after="2021")
+    page = compare_html(replace(record, changes=(change,)))
+    assert "From north-2020.csv to 2021" in page
+    assert "North" not in page
+    assert {row["label"].rpartition(", ")[2] for row in charts.rates_chart(change).rows} == {"before", "after"}
+    short = charts.rates_chart(replace(change, before="2020")).rows
+    assert {row["label"].rpartition(", ")[2] for row in short} == {"2020", "2021"}
 
 
 @named

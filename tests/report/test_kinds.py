@@ -116,6 +116,10 @@ def test_one_kind_of_one_model_leaves_the_other_as_it_was() -> None:
     page = html(found)
     part = page[page.index('<section id="kinds"') : page.index('<section id="notes"')]
     assert part.count("<figure>") == 3
+    rows = group_rows(found.kinds)["tone"]  # type: ignore[arg-type]
+    chart = excess_chart(rows)
+    assert chart is not None
+    assert {row["kind_of_decision_maker"] for row in chart.rows} == {"model"} < {row.kind for row in rows}
     assert "Are groups further apart" not in part
     assert any("has one member" in note for note in found.kinds.notes)  # type: ignore[union-attr]
 

@@ -6,6 +6,7 @@ import json
 
 import jsonschema
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 from sample_loop import HOSTILE, curve, record
 
@@ -66,6 +67,14 @@ def test_lines_are_the_curves_cut_at_the_axis() -> None:
     assert chart.rows[0]["high"] is None
     assert max(row["high"] for row in chart.rows[1:]) <= 0.95
     assert lines_chart([Line("none", None)], (0.0, 1.0)) is None
+
+
+def test_a_band_that_would_fill_the_chart_is_left_out() -> None:
+    wide = replace(curve("a", "odds", 0.1, 0.0), low=(-1.0,) * 4, high=(2.0,) * 4)
+    narrow = replace(wide, high=(2.0, 2.0, 0.15, 2.0))
+    chart = lines_chart([Line("wide", wide), Line("narrow", narrow)], (0.0, 0.2))
+    assert chart is not None
+    assert [row["high"] for row in chart.rows] == [None] * 4 + [0.2, 0.2, 0.15, 0.2]
 
 
 def test_books_are_of_the_rarest_stratum() -> None:

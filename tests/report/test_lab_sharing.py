@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import msgspec
@@ -9,11 +10,12 @@ import pytest
 from rich.console import Console
 from sample_lab import HOSTILE, adapting, arm, effect, record, stat
 
-from polyculture.audit.statistic import undefined
+from polyculture.audit.statistic import Statistic, undefined
 from polyculture.lab.plan import Share
 from polyculture.lab.records import ComponentRecord, InteractionRecord
 from polyculture.report.lab_backbones import learners_chart
-from polyculture.report.lab_charts import effects_chart, size_chart
+from polyculture.report.lab_charts import effects_chart, is_cut, ratio_chart, size_chart
+from polyculture.report.lab_faults import fault_totals
 from polyculture.report.lab_sharing import html, print_sharing, repr_html
 
 
@@ -57,8 +59,10 @@ def test_ways_to_adapt_have_their_section() -> None:
     chart = learners_chart(adapting().learners)
     assert chart is not None
     assert [(row["label"], row["low"], row["high"]) for row in chart.rows] == [
-        ("probe / lora", pytest.approx(math.log2(0.02)), pytest.approx(math.log2(85.0)))
+        ("probe / lora", pytest.approx(math.log2(0.02)), 6.0)
     ]
+    assert "Intervals that go on beyond the axis are cut at its end" in page
+    assert "beyond the axis" not in html(record())
     assert chart.rows[0]["interval"] == "0.02 to 85.00"
 
 
@@ -97,6 +101,46 @@ def test_a_factorial_experiment_has_its_section() -> None:
     assert 'id="components"' not in html(record())
 
 
+def test_an_interval_is_cut_at_the_end_of_the_axis_and_only_where_it_goes_on() -> None:
+    far = [Statistic(value=1.2, low=low, high=high, method="t") for low, high in ((0.02, 60.0), (1e-9, 2.0))]
+    chart = ratio_chart([("a", far[0], "learner"), ("b", far[1], "learner")], title="ratio")
+    assert chart is not None
+    assert [row["low"] for row in chart.rows] == [pytest.approx(math.log2(0.02)), -6.0]
+    assert chart.rows[1]["interval"] == "0.00 to 2.00"  # the numbers are whole
+    assert [is_cut([one]) for one in far] == [False, True]
+    assert is_cut([Statistic(value=1.2, low=0.0, high=2.0, method="t")])
+    assert not is_cut([Statistic(value=100.0, low=70.0, high=900.0, method="t")])  # the axis reaches as far as a ratio
+    assert not is_cut([undefined("none")])
+
+
+def test_what_went_wrong_is_told_by_learner_and_reason_first() -> None:
+    one = record("trees").faults[0]
+    more = (
+        one,
+        msgspec.structs.replace(one, arm="disjoint", count=4),
+        msgspec.structs.replace(one, reason="class missing", said="no 'rare'", count=1),
+    )
+    found = fault_totals(record("trees", faults=more))
+    assert [(total.reason, total.times, total.trained) for total in found] == [
+        ("did not converge", 7, 50 * 2 * 2),
+        ("class missing", 1, 50 * 2 * 2),
+    ]
+    assert found[1].said == "no 'rare'"
+    page = html(record("trees", faults=more))
+    assert "its predictions count" in page
+    assert "no &#39;rare&#39;" in page
+    assert "<details><summary>3 rows: by learner, size, arm and decision-maker" in page
+
+
+def test_the_terminal_stops_after_some_arms(capsys: pytest.CaptureFixture[str]) -> None:
+    many = tuple(arm(f"arm {number}", 1.1) for number in range(12))
+    print_sharing(record(results=many), Console(width=100))
+    said = capsys.readouterr().out
+    assert "arm 8" in said
+    assert "arm 9" not in said
+    assert "... and 3 more" in said
+
+
 def test_many_arms_are_folded_and_said_in_one_line() -> None:
     few = record()
     share = Share(rows=("fixed", 0.25, 0.5, 0.75, "disjoint"), seed=("shared", "own"))
@@ -113,6 +157,13 @@ def test_the_labels_of_effects_keep_what_is_shared() -> None:
     chart = effects_chart([effect(stat(1.2)), effect(stat(1.1), "a learner with a long name"), seed])
     assert chart is not None
     assert [row["label"] for row in chart.rows] == ["fixed", "a learne…ong name, fixed", "a learne…long name, seed"]
+
+
+def test_ticks_of_ratios_near_1_differ() -> None:
+    """Two digits would give 1, 1 and 1.1 for 1, 1.04 and 1.07."""
+    chart = effects_chart([effect(stat(1.06))])
+    assert chart is not None
+    assert ".3~r" in json.dumps(chart.wide)
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])

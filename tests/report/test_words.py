@@ -162,3 +162,22 @@ def test_the_headline_writes_numbers_as_the_report_does() -> None:
 
     assert headline.number is words.number
     assert headline.interval is words.interval
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "said"),
+    [
+        (1e-9, -0.01, 0.02, "0.00 points (-1.00 to +2.00 points)"),
+        (-1e-9, -0.1, 0.2, "0.0 points (-10.0 to +20.0 points)"),
+        (-0.0003, -0.001, 0.0016, "-0.030 points (-0.100 to +0.160 points)"),
+        (4e-7, -2e-7, 8e-7, "+0.000040 points (-0.000020 to +0.000080 points)"),
+        (0.0611, 0.05, 0.07, "+6.1 points (+5.0 to +7.0 points)"),
+    ],
+)
+def test_a_difference_near_0_has_the_digits_of_its_interval(value: float, low: float, high: float, said: str) -> None:
+    assert words.statistic(Statistic(value=value, low=low, high=high, method="m"), "points") == said
+
+
+def test_a_tiny_difference_is_a_power_of_ten_of_points() -> None:
+    assert words.points(4e-7) == "+10^-4.4 points"  # 4e-7 as a share, 4e-5 in points
+    assert words.points(-4e-7) == "-10^-4.4 points"

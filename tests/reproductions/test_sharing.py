@@ -19,6 +19,7 @@ from polyculture.claims.verdict import direction
 from polyculture.errors import ColumnError, UsageError
 from polyculture.lab.data import prepare
 from polyculture.lab.planfile import plan_from
+from polyculture.report.reproduction import claims_of_ratios
 from polyculture.reproductions import german_credit, law_school
 from polyculture.reproductions.experiments import near, rise
 
@@ -87,9 +88,10 @@ def test_german_credit_runs_and_each_claim_has_a_verdict(tmp_path: Path) -> None
     assert again.record == record
 
 
-def test_there_is_a_claim_for_each_learner_and_each_size() -> None:
+def test_there_is_a_claim_for_each_learner_and_each_size(tmp_path: Path) -> None:
     two = "learner=sklearn.naive_bayes.GaussianNB,sklearn.tree.DecisionTreeClassifier"
-    record = pc.reproduce("german-credit", set=(two, *FAST[1:])).record
+    found = pc.reproduce("german-credit", set=(two, *FAST[1:]), out=tmp_path)
+    record = found.record
     assert [claim.about for claim in record.claims] == [
         "all learners and sizes",
         "GaussianNB",
@@ -98,6 +100,12 @@ def test_there_is_a_claim_for_each_learner_and_each_size() -> None:
         "4 blocks of 200 rows",
         "all learners and sizes",
     ]
+    page = (found.write(tmp_path) / "report.html").read_text()
+    assert [claim.about for claim in claims_of_ratios(record)] == [claim.about for claim in record.claims[:5]]
+    assert 'id="ratios-caption"' in page
+    assert '<a href="experiment/report.html">' in page
+    assert "Published</th>" not in page  # the paper prints no number of these
+    assert "href=" not in found._page().split("<body>")[1].replace('href="#main"', "")
 
 
 def lsac(individuals: int = 400) -> pl.DataFrame:
@@ -135,6 +143,15 @@ def test_law_school_from_a_path_and_from_a_loader(tmp_path: Path, monkeypatch: p
     assert "ZFYA" in found.record.notes[0]
     assert found.experiment is not None
     assert found.experiment.record.groups == ("race",)
+
+
+def test_grades_that_are_missing_leave_the_mean_as_it_is_and_are_not_judged(tmp_path: Path) -> None:
+    path = tmp_path / "law.csv"
+    holes = lsac().with_columns(UGPA=pl.when(pl.int_range(pl.len()) % 5 > 0).then("UGPA"))
+    holes.write_csv(path)
+    data = prepare(plan_from(law_school.plan(path)))
+    wanted = holes.select((pl.col("UGPA") > pl.col("UGPA").mean()).cast(int).fill_null(-1)).to_series()
+    assert data.targets[1].label.tolist() == wanted.to_list()
 
 
 def test_law_school_of_the_outside_data(data_file: Callable[[str], Path]) -> None:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from polyculture.audit.portfolio_choice import PortfolioChoice
+
 Row = dict[str, Any]
 
 _SEPARATOR = " | "
@@ -114,7 +116,8 @@ def tables(audit: AuditRecord) -> dict[str, list[Row]]:
         group_outcomes, group_contrasts, group_models, group_profiles, group_homogenization, gaps, model_gaps,
         pairs, collection, recourse, near_duplicates, tree, panel, panel_members, suspect_keys, suspect_key_items,
         slices, slice_parents, components, component_summary, component_regression, component_shares,
-        component_families, component_what_if, nulls, kinds and their tables, judged_too_little, notes.
+        component_families, component_what_if, nulls, kinds and their tables, portfolio and its tables,
+        judged_too_little, notes.
     """
     from polyculture.audit.kind_frames import kind_tables  # which is made of the functions here
 
@@ -138,12 +141,22 @@ def tables(audit: AuditRecord) -> dict[str, list[Row]]:
         **_component_tables(audit.components),
         "nulls": [flatten(null) for null in audit.nulls],
         **kind_tables(audit.kinds),
+        **_portfolio_tables(audit.portfolio),
         "judged_too_little": [
             {"judged": judged, "individuals": count} for judged, count in audit.judged_too_little.items()
         ],
         "notes": [{"note": note} for note in audit.notes],
     }
     return {name: rows for name, rows in found.items() if rows}
+
+
+def _portfolio_tables(choice: PortfolioChoice | None) -> dict[str, list[Row]]:
+    from polyculture.audit.portfolio_frames import portfolio_tables  # the same
+
+    if choice is None:
+        return {}
+    # Its notes are a column of the table ``portfolio``: the table ``notes`` is of the audit.
+    return {name: rows for name, rows in portfolio_tables(choice).items() if name != "notes"}
 
 
 def _collection_tables(collection: CollectionRecord | None) -> dict[str, list[Row]]:

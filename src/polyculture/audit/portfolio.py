@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from polyculture.audit.portfolio_choice import AlternativeRecord, PortfolioChoice, PortfolioModel
 from polyculture.audit.portfolio_measures import Measures, Value, plain
 from polyculture.audit.portfolio_noise import within_noise
 from polyculture.audit.portfolio_people import people_of
 from polyculture.audit.portfolio_policies import appeals, assigned_at_random, direction
 from polyculture.audit.portfolio_question import question
-from polyculture.audit.portfolio_records import AlternativeRecord, PortfolioModel, PortfolioRecord
 from polyculture.audit.portfolio_search import allowed_sets, choose, held_out, neighbours
 from polyculture.audit.portfolio_words import headline, notes
 from polyculture.audit.settings import Settings
@@ -28,11 +28,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from polyculture.audit.portfolio_choice import PortfolioSet
     from polyculture.audit.portfolio_people import People
     from polyculture.audit.portfolio_question import Question
-    from polyculture.audit.portfolio_records import PortfolioSet
     from polyculture.audit.portfolio_search import Chosen, HeldOut
-    from polyculture.audit.records import Provenance
     from polyculture.failure import FailureRule
     from polyculture.tally import Tally
 
@@ -45,7 +44,7 @@ EXACT = "the search was exact: the chosen set is the best on these data"
 def portfolio(
     tally: Tally,
     *,
-    provenance: Provenance,
+    rule: str,
     size: int | None = None,
     today: Sequence[str] = (),
     candidates: Sequence[str] = (),
@@ -59,15 +58,15 @@ def portfolio(
     min_cell: int = 30,
     census: bool = False,
     noun: str = "individuals",
-) -> PortfolioRecord:
+) -> PortfolioChoice:
     """Choose among the models of a Tally.
 
     Parameters
     ----------
     tally : Tally
         Tables of outcomes; its patterns are split into halves, so no second pass over rows is needed.
-    provenance : Provenance
-        Copied into the record.
+    rule : str
+        The failure rule, as the provenance has it: what an appeal may let through depends on it.
     size, today, candidates, swap, add, objective, worst_group, most_mean_failure, splits
         As in `polyculture.portfolio`.
     seed : int
@@ -77,7 +76,7 @@ def portfolio(
 
     Returns
     -------
-    PortfolioRecord
+    PortfolioChoice
 
     Raises
     ------
@@ -113,7 +112,7 @@ def portfolio(
             hint="Choose smaller sets, other models with --candidates, or lower --min-cell.",
         )
     kept = held_out(people, asked, found, settings.generator("portfolio"), splits)
-    return _record(measures, found, kept, tally=tally, provenance=provenance, settings=settings)
+    return _record(measures, found, kept, tally=tally, rule=rule, settings=settings)
 
 
 def _loss(measures: Measures, found: Chosen) -> float:
@@ -126,17 +125,16 @@ def _loss(measures: Measures, found: Chosen) -> float:
 
 
 def _record(
-    measures: Measures, found: Chosen, kept: HeldOut, *, tally: Tally, provenance: Provenance, settings: Settings
-) -> PortfolioRecord:
+    measures: Measures, found: Chosen, kept: HeldOut, *, tally: Tally, rule: str, settings: Settings
+) -> PortfolioChoice:
     people, asked, noun = measures.people, measures.asked, settings.noun
     value = measures.value(kept.lost, kept.counted)
     drawn = measures.value(*_random(people, asked), fractions=True)
     now = measures.of_set(asked.today)
     chosen, random = measures.record(found.places), measures.stated(drawn)
     near, near_count, compared, near_note = _near(measures, found)
-    way = direction(people, _rule(provenance.failure_rule), tally.selection)
-    return PortfolioRecord(
-        provenance=provenance,
+    way = direction(people, _rule(rule), tally.selection)
+    return PortfolioChoice(
         headline=headline(asked, chosen=chosen, held_out=measures.stated(value), random=random, noun=noun),
         noun=noun,
         individuals=people.rows.individuals,

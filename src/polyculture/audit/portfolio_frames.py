@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 from polyculture.audit.frames import Row, flatten, statistic_columns
 
 if TYPE_CHECKING:
-    from polyculture.audit.portfolio_records import PortfolioRecord
+    from polyculture.audit.portfolio_choice import PortfolioChoice
 
 PORTFOLIO_TABLES = ("portfolio", "portfolio_sets", "portfolio_models", "alternatives", "appeals")
 
 
-def portfolio_tables(record: PortfolioRecord) -> dict[str, list[Row]]:
+def portfolio_tables(record: PortfolioChoice) -> dict[str, list[Row]]:
     """Return every table of a portfolio as plain rows.
 
     Parameters
     ----------
-    record : PortfolioRecord
+    record : PortfolioChoice
         What `portfolio` found.
 
     Returns

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from polyculture.audit.portfolio_choice import PortfolioSet
 from polyculture.audit.portfolio_people import NOBODY, People, Share
-from polyculture.audit.portfolio_records import PortfolioSet
 from polyculture.audit.proportion import statistic
 from polyculture.audit.records import undefined
 from polyculture.stats.intervals import Interval

@@ -14,8 +14,8 @@ from polyculture.stats.portfolio.search import worst
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from polyculture.audit.portfolio_choice import PortfolioSet
     from polyculture.audit.portfolio_measures import Measures
-    from polyculture.audit.portfolio_records import PortfolioSet
     from polyculture.stats.portfolio.losses import Sums
 
     Floats = NDArray[np.float64]

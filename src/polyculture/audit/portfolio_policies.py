@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from polyculture.audit.portfolio_choice import AppealRecord
 from polyculture.audit.portfolio_people import NOBODY, Share
-from polyculture.audit.portfolio_records import AppealRecord
 from polyculture.audit.records import undefined
 from polyculture.stats.halves import half_counts, half_weights
 from polyculture.stats.portfolio.losses import Family, Loss, set_sums

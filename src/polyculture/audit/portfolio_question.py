@@ -171,7 +171,7 @@ def _size(size: int | None, choice: Choice, offered: tuple[int, ...], now: tuple
         if not 1 <= chosen <= len(offered):
             raise UsageError(
                 f"A set of {chosen} cannot be chosen from {len(offered)} models.",
-                hint=f"Give --size 1 to {len(offered)}.",
+                hint=f"Choose 1 to {len(offered)} of them.",
             )
         return chosen
     if size is not None:

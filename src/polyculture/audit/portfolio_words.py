@@ -9,9 +9,9 @@ from polyculture.audit.words import interval, listed, number, one_of, percent
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from polyculture.audit.portfolio_choice import PortfolioSet
     from polyculture.audit.portfolio_people import People
     from polyculture.audit.portfolio_question import Question
-    from polyculture.audit.portfolio_records import PortfolioSet
     from polyculture.audit.statistic import Statistic
 
 MOST_NAMED = 8

@@ -35,6 +35,7 @@ from polyculture.audit.outcome_records import (
     Outcome,
     ProfileRow,
 )
+from polyculture.audit.portfolio_choice import PortfolioChoice
 from polyculture.audit.similarity_records import (
     AgreementRecord,
     CollectionRecord,
@@ -242,6 +243,7 @@ class AuditRecord(Record, frozen=True, kw_only=True):
     components: ComponentsRecord | None = None
     nulls: tuple[NullRecord, ...] = ()
     kinds: KindsRecord | None = None
+    portfolio: PortfolioChoice | None = None
     no_answer: NoAnswerRecord | None = None
     notes: tuple[str, ...] = ()
     noun: str = "individuals"

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from polyculture.audit.component_table import ComponentTable
+    from polyculture.audit.portfolio_choice import PortfolioChoice
     from polyculture.audit.records import GroupRecord, Provenance
     from polyculture.stats.moments import Event
     from polyculture.tally import Tally
@@ -56,6 +57,7 @@ def run(
     null_models: Sequence[str] = (),
     component_table: ComponentTable | None = None,
     kinds: Mapping[str, Sequence[str]] | None = None,
+    portfolio: int | None = None,
 ) -> AuditRecord:
     """Audit a Tally: who is failed by all models, against chance, and in which groups.
 
@@ -81,6 +83,8 @@ def run(
         What the models are made of; what goes with their likeness is then asked.
     kinds : mapping of str to sequence of str, optional
         Kinds of decision-makers, each with names or globs of its models, to be held against each other.
+    portfolio : int, optional
+        How many of the models to choose, so that together they fail the fewest.
 
     Returns
     -------
@@ -90,7 +94,7 @@ def run(
     Raises
     ------
     UsageError
-        If the correction or a model of chance is unknown, or kinds name no models.
+        If the correction or a model of chance is unknown, kinds name no models, or so many cannot be chosen.
     InputError
         If the table of components does not fit the models.
     """
@@ -109,9 +113,26 @@ def run(
     chosen(settings.nulls, tally)  # a wrong name is refused before anything is computed
     if component_table is not None:
         component_table.of(tally.models)  # the same
+    choice = None if portfolio is None else _choice(tally, portfolio, provenance.failure_rule, settings)
     # Arrays are small: threads of the linear algebra library cost more than they give, and change last digits.
     with threadpool_limits(limits=1, user_api="blas"):
-        return _answered(tally, rule, provenance, settings, component_table, kinds)
+        found = _answered(tally, rule, provenance, settings, component_table, kinds)
+    return msgspec.structs.replace(with_noun(found), portfolio=choice)
+
+
+def _choice(tally: Tally, size: int, rule: str, settings: Settings) -> PortfolioChoice:
+    """Choose the models that together fail the fewest; numpy's and HiGHS' threads change nothing here."""
+    from polyculture.audit.portfolio import portfolio  # which an audit without it need not load
+
+    return portfolio(
+        tally,
+        rule=rule,
+        size=size,
+        seed=settings.seed,
+        min_cell=settings.min_cell,
+        census=settings.census,
+        noun=settings.noun,
+    )
 
 
 def _answered(  # noqa: PLR0917
@@ -137,7 +158,7 @@ def _answered(  # noqa: PLR0917
     by_model, too_little = models(tally, settings), judged_too_little(tally)
     similar = similarity(everyone)
     together = collection(everyone, similar, settings)
-    found = AuditRecord(
+    return AuditRecord(
         provenance=provenance,
         headline=headline(
             systemic,
@@ -189,7 +210,6 @@ def _answered(  # noqa: PLR0917
         ),
         noun=settings.noun,
     )
-    return with_noun(found)
 
 
 def _groups(view: View, everyone: View, settings: Settings) -> tuple[GroupRecord, ...]:

@@ -208,8 +208,16 @@ def points(value: float, decimals: int | None = None, *, unit: bool = True, sign
 
     >>> points(0.0611), points(-0.015), points(0.0), points(0.0611, sign=False)
     ('+6.1 points', '-1.5 points', '0 points', '6.1 points')
+    >>> points(-0.00001, 1), points(1e-9)
+    ('0.0 points', '+10^-7.0 points')
     """
-    text = share(value, decimals)
+    if decimals is None and 0 < abs(value) < _TINIEST_SHARE:
+        text = ("-" if value < 0 else "") + power_of_ten(math.log10(abs(value) * 100))
+    else:
+        text = share(value, decimals)
+        if not float(text):
+            text = text.removeprefix("-")  # nor has it a sign where it is rounded to 0
+            return f"{text} points" if unit else text
     signed = text if value <= 0 or not sign else "+" + text
     return f"{signed} points" if unit else signed
 
@@ -337,16 +345,22 @@ def _end(statistic: Statistic, end: float | None, kind: str) -> str:
         return "no limit"
     if kind in {"ratio", "number"}:
         return _ratio_beside(statistic, end)
-    decimals = _decimals_beside(statistic, end)
+    decimals = _decimals_beside(statistic, kind, end)
     return share(end, decimals) if kind == "percent" else points(end, decimals, unit=False, sign=kind == "points")
 
 
-def _decimals_beside(statistic: Statistic, end: float | None = None) -> int | None:
-    """Return the decimals of a share and its interval; None where the share is so tiny that each is a power of ten."""
-    centre = end if statistic.value is None else statistic.value
-    if centre is None or 0 < abs(centre) < _TINIEST_SHARE:
+def _decimals_beside(statistic: Statistic, kind: str, end: float | None = None) -> int | None:
+    """Return the decimals of a share and its interval; None where the share is so tiny that each is a power of ten.
+
+    A difference near 0 has no more of them than its interval makes sense of.
+    """
+    centre, low, high = end if statistic.value is None else statistic.value, statistic.low, statistic.high
+    most = _MOST_DECIMALS
+    if kind != "percent" and low is not None and high is not None and high - low >= _TINIEST_SHARE:
+        most = min(most, max(1, 2 - math.floor(math.log10((high - low) * 100 / 2))))
+    elif centre is None or 0 < abs(centre) < _TINIEST_SHARE:
         return None
-    return decimals_for(centre, statistic.low, statistic.high)
+    return None if centre is None else min(most, decimals_for(centre, low, high))
 
 
 def number(value: Statistic, kind: str = "percent") -> str:
@@ -359,5 +373,5 @@ def number(value: Statistic, kind: str = "percent") -> str:
         return "undefined"
     if kind in {"ratio", "number"}:
         return _ratio_beside(value, value.value)
-    decimals = _decimals_beside(value)
+    decimals = _decimals_beside(value, kind)
     return percent(value.value, decimals) if kind == "percent" else points(value.value, decimals, sign=kind == "points")

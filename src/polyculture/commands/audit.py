@@ -47,6 +47,10 @@ def audit(
         str | None,
         option(COLUMNS, "Kinds of decision-makers to compare: 'human=expert_*,model=api_*', or a TOML file."),
     ] = None,
+    portfolio: Annotated[
+        int | None,
+        option(OTHER, "Choose so many of the models: those that together fail the fewest (`portfolio` asks more)."),
+    ] = None,
     noun: Annotated[str | None, option(OTHER, "What the individuals are, in the plural: applicants.")] = None,
     json: Annotated[
         str | None, option(OUTPUT, "Write the audit as JSON; - is standard output.", allow_leading_hyphen=True)
@@ -98,6 +102,7 @@ def audit(
             components=components,
             nulls=[name.strip() for name in nulls.split(",") if name.strip()],
             kinds=kinds,
+            portfolio=portfolio,
             command=inputs.command_line(),
             encoding=columns.encoding,
             progress=progress,

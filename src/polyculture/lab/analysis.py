@@ -26,6 +26,7 @@ from polyculture.lab.records import (
 )
 from polyculture.lab.sentences import components_sentence, headline, notes
 from polyculture.lab.trial import tested
+from polyculture.stats._rounding import differences
 from polyculture.stats.two_way import log_ratio_contrast, mean_over_trials, rank_correlation
 
 if TYPE_CHECKING:
@@ -170,10 +171,14 @@ def _arm(plan: Plan, found: Measured, where: _Where, arm: int, train: int) -> Ar
 
 def _share(values: Floats) -> Statistic:
     """Return the mean of shares over trials; a t interval that reaches beyond 0 or 1 ends there."""
-    found = statistic(mean_over_trials(values))
+    return _ending(mean_over_trials(values), 0.0)
+
+
+def _ending(found: Estimated, lowest: float) -> Statistic:
+    """Return a mean whose t interval ends where its values do: at the lowest there can be, and at 1."""
     if found.low is None or found.high is None:
-        return found
-    return msgspec.structs.replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))
+        return statistic(found)
+    return msgspec.structs.replace(statistic(found), low=max(found.low, lowest), high=min(found.high, 1.0))
 
 
 def _slice(values: Floats, where: _Where) -> Floats:
@@ -207,7 +212,7 @@ def _effects(plan: Plan, found: Measured, where: _Where, train: int) -> Iterator
         for level in levels[:-1]:
             weights = _contrast(arms, component, level, levels[-1])
             log_ratio = log_ratio_contrast(failures, expected, weights)
-            excess = np.tensordot(weights, failures - expected, axes=1)
+            excess = _excess(weights, failures - expected)
             yield EffectRecord(
                 component=component,
                 level=words[level],
@@ -219,6 +224,12 @@ def _effects(plan: Plan, found: Measured, where: _Where, train: int) -> Iterator
                 excess=statistic(mean_over_trials(excess)),
                 **_on_groups(plan, (failures, expected), (uniform, group_expected), weights),  # type: ignore[arg-type]
             )
+
+
+def _excess(weights: Floats, excess: Floats) -> Floats:
+    """Return the contrast of the arms' excess, by seeds, exactly 0 where the arms are the same."""
+    above, below = (np.tensordot(np.maximum(sign * weights, 0.0), excess, axes=1) for sign in (1.0, -1.0))
+    return differences(above, below)
 
 
 def _sharers(plan: Plan, component: str) -> tuple[int, ...]:
@@ -265,7 +276,7 @@ def _between_learners(plan: Plan, found: Measured) -> Iterator[LearnerRecord]:
             log_ratio=statistic(log_ratio),
             ratio=statistic(log_ratio, exponential=True),
             group_ratio=groups,
-            accuracy=statistic(mean_over_trials(accuracy[0] - accuracy[1])),
+            accuracy=_ending(mean_over_trials(accuracy[0] - accuracy[1]), -1.0),
         )
 
 

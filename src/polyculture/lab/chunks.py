@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polyculture.errors import FileError
-from polyculture.lab.trial import UNKNOWN, Fault, Outcome, setting_of
+from polyculture.errors import FileError, first_few
+from polyculture.lab.trial import UNKNOWN, Fault, Outcome, setting_of, tested
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,8 +57,17 @@ def chunk_bytes(plan: Plan, outcomes: list[Outcome]) -> bytes:
     return buffer.getvalue()
 
 
-def read_chunk(path: Path, manifest: Manifest) -> Iterator[Outcome]:
+def read_chunk(path: Path, manifest: Manifest, trials: range) -> Iterator[Outcome]:
     """Read the trials of a chunk.
+
+    Parameters
+    ----------
+    path : Path
+        Its file.
+    manifest : Manifest
+        Of the store.
+    trials : range
+        The trials that it holds by its number.
 
     Raises
     ------
@@ -71,7 +80,10 @@ def read_chunk(path: Path, manifest: Manifest) -> Iterator[Outcome]:
     arms = {name: index for index, name in enumerate(manifest.arms)}
     makers = {name: index for index, name in enumerate(manifest.decision_makers)}
     try:
+        if (held := table["trial"].to_list()) != list(trials):
+            raise ValueError(f"it holds trials {first_few(held)}, not {trials[0]} to {trials[-1]}")
         for row in table.iter_rows(named=True):
+            _check_setting(row, manifest)
             rows = np.array(row["individual"], dtype=np.int32)
             flags = pl.Series(row["failed"], dtype=pl.Boolean).cast(pl.Int8).fill_null(UNKNOWN).to_numpy()
             faults = tuple(
@@ -80,10 +92,28 @@ def read_chunk(path: Path, manifest: Manifest) -> Iterator[Outcome]:
             )
             setting = setting_of(manifest.plan, row["trial"])
             yield Outcome(setting, rows, flags.reshape(len(arms), len(makers), len(rows)), faults)
-    except (KeyError, ValueError, pl.exceptions.PolarsError) as error:
+    except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
         raise FileError(
             f"{str(path)!r} does not hold what its plan says: {error}.", hint="Delete it, and run again."
         ) from error
+
+
+def _check_setting(row: dict[str, Any], manifest: Manifest) -> None:
+    """Refuse a trial of another plan: other learner, blocks or seeds at its number, or individuals unknown."""
+    plan, setting = manifest.plan, setting_of(manifest.plan, row["trial"])
+    wanted = {
+        "learner": plan.learners[setting.learner].shown(),
+        "blocks": plan.blocks[setting.blocks],
+        "partition_seed": setting.partition_seed,
+        "model_seed": setting.model_seed,
+    }
+    for name, value in wanted.items():
+        if row[name] != value:
+            raise ValueError(f"trial {row['trial']} has {name} {row[name]!r}, not {value!r}")
+    if len(row["individual"]) != tested(plan, manifest.individuals):
+        raise ValueError(f"trial {row['trial']} tests {len(row['individual'])} individuals")
+    if not 0 <= min(row["individual"]) <= max(row["individual"]) < manifest.individuals:
+        raise ValueError(f"trial {row['trial']} tests individuals that are not in the data")
 
 
 def parquet(path: Path) -> pl.DataFrame:

@@ -13,12 +13,13 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
+from shutil import rmtree
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 
 from polyculture._version import __version__
-from polyculture.errors import FileError, OutputError, UsageError
+from polyculture.errors import FileError, OutputError, UsageError, first_few
 from polyculture.files import atomic_write, output_error
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "read_manifest",
     "summed",
     "summed_files",
+    "sweep",
     "versions",
 ]
 
@@ -92,18 +94,21 @@ def begin(path: Path, manifest: M, first: Callable[[], Mapping[str, bytes]]) -> 
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
-        for left in path.glob(".polyculture-*.tmp"):  # of a run that was killed while it wrote
-            left.unlink()
     except OSError as error:
         raise output_error(path, error) from error
+    sweep(path)
     if (path / "manifest.json").exists():
         _check_same(read_manifest(path, type(manifest), manifest.schema), manifest, path)
         for name, content in first().items():
             _check_first(path / name, content)
         return True
     files = first()
-    if any(path.iterdir()) and not any((path / name).exists() for name in files):
-        raise OutputError(f"{str(path)!r} holds other files and no store.", hint="Choose another folder for --out.")
+    if others := sorted(place.name for place in path.iterdir() if place.name not in files):
+        # Also what a run wrote: without its manifest nobody knows of which plan that is.
+        raise OutputError(
+            f"{str(path)!r} holds other files and no manifest.json of a store: {first_few(others)}.",
+            hint="Choose another folder for --out.",
+        )
     for name, content in files.items():
         atomic_write(path / name, content)
     encoded = msgspec.json.encode(manifest, order="deterministic")
@@ -129,8 +134,9 @@ def read_manifest(path: Path, kind: type[M], schema: str) -> M:
     try:
         manifest = msgspec.json.decode(content, type=kind)
     except (msgspec.DecodeError, UsageError) as error:
+        said = str(error).replace("Object missing required field", "there is no").replace("`", "'").rstrip(".")
         raise FileError(
-            f"{str(path / 'manifest.json')!r} is damaged: {error}.", hint="Run the plan again into another folder."
+            f"{str(path / 'manifest.json')!r} is damaged: {said}.", hint="Run the plan again into another folder."
         ) from None
     if manifest.schema != schema:
         raise FileError(
@@ -248,9 +254,33 @@ def _check_same(there: Held, wanted: Held, path: Path) -> None:
             )
 
 
+def sweep(folder: Path) -> None:
+    """Remove what a run that was killed while it wrote left in a folder under temporary names.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be removed.
+    """
+    for left in folder.glob(".polyculture-*.tmp"):
+        try:
+            rmtree(left) if left.is_dir() else left.unlink()
+        except OSError as error:
+            raise output_error(left, error) from error
+
+
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path, *, wait: bool = False) -> Iterator[None]:
     """Keep a second run out of a folder while a block runs; a run that was killed leaves nothing locked.
+
+    What such a run left there half written is removed.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the results.
+    wait : bool
+        Whether another run is waited for, instead of being refused.
 
     Raises
     ------
@@ -266,11 +296,13 @@ def locked(folder: Path) -> Iterator[None]:
         try:
             import fcntl
 
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         except ImportError:  # no such lock on this system: two runs into one folder write the same bytes
             pass
         except OSError:
             raise OutputError(
                 f"Another run writes into {str(folder)!r}.", hint="Wait for it, or choose another folder for --out."
             ) from None
+        for place in (folder, folder / "backbones", folder / "tables"):
+            sweep(place)
         yield

@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.lab.trial import UNKNOWN, setting_of
+from polyculture.lab.trial import LOST, NOBODY, UNKNOWN, Fault, setting_of
 
 if TYPE_CHECKING:
     from polyculture.lab.plan import Plan
     from polyculture.lab.store import Store
-    from polyculture.lab.trial import Outcome
+    from polyculture.lab.trial import Outcome, Setting
 
 __all__ = ["GROUP_MEASURES", "Measured", "event", "group_event", "measure"]
 
 Floats = NDArray[np.float64]
 GROUP_MEASURES = ("average", "uniform", "worst")
+FEWEST_JUDGED = 2  # an individual counts whom so many decision-makers judge, as in an audit
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +102,14 @@ def measure(store: Store) -> Measured:
 def _measure(found: Measured, plan: Plan, outcome: Outcome, cell: NDArray[np.int64], cells: int) -> None:
     setting = setting_of(plan, outcome.setting.trial)
     for fault in outcome.faults:
-        key = (setting.learner, setting.blocks, fault.arm, fault.model, fault.reason)
-        found.faults[key] += 1
-        found.said.setdefault(key, fault.said)
+        _note(found, setting, fault)
     judged = outcome.failed != UNKNOWN
-    if not judged.any(axis=2).all():  # a decision-maker of one arm has no outcomes: arms stay paired
+    counts = judged & (judged.sum(axis=1) >= FEWEST_JUDGED)[:, None]
+    nobody = np.argwhere(~counts.any(axis=2))
+    if len(nobody):  # a decision-maker of one arm has no outcomes that count: arms stay paired
+        if not any(fault.reason in LOST for fault in outcome.faults):
+            for arm, maker in nobody.tolist():
+                _note(found, setting, Fault(arm, maker, NOBODY, ""))
         return
     for arm, (seen, failed) in enumerate(zip(judged, outcome.failed == 1, strict=True)):
         at = (setting.learner, setting.blocks, arm, setting.model_seed, setting.partition_seed)
@@ -118,11 +122,17 @@ def _measure(found: Measured, plan: Plan, outcome: Outcome, cell: NDArray[np.int
             found.group_expected[at], found.group_products[(slice(None), *at)] = values[0], values[1:]
 
 
+def _note(found: Measured, setting: Setting, fault: Fault) -> None:
+    key = (setting.learner, setting.blocks, fault.arm, fault.model, fault.reason)
+    found.faults[key] += 1
+    found.said.setdefault(key, fault.said)
+
+
 def event(judged: NDArray[np.bool_], failed: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return systemic failure and what is expected, as an audit does."""
+    """Return systemic failure and what is expected, of those whom two or more judge, as an audit does."""
     from polyculture.stats.homogeneity import moments
 
-    some = judged.any(axis=1)
+    some = judged.sum(axis=1) >= FEWEST_JUDGED
     one = moments(judged[some], failed[some], np.ones(int(some.sum()), dtype=np.int64))
     return one.observed, math.exp(one.log_expected)
 
@@ -133,6 +143,8 @@ def group_event(
     """Return what is expected, and the numerators of the group measures; 0 where a decision-maker failed nobody."""
     from polyculture.stats.group_homogenization import group_homogenization
 
+    some = judged.sum(axis=1) >= FEWEST_JUDGED
+    judged, failed, cell = judged[some], failed[some], cell[some]
     if not len(cell) or not judged.any(axis=0).all():
         return [math.nan] * 4
     _, expected = event(judged, failed)

@@ -15,6 +15,7 @@ from typing import Any, TypeVar, get_args, get_type_hints, overload
 import msgspec
 
 from polyculture.errors import FileError, UsageError, nearest
+from polyculture.lab.levels import Method
 from polyculture.lab.plan import Plan
 
 __all__ = ["STARTER", "plan_from", "plan_of", "read_plan", "with_settings"]
@@ -162,8 +163,9 @@ def with_settings(content: Mapping[str, Any], settings: Iterable[str]) -> dict[s
         The table.
     settings : iterable of str
         ``KEY=VALUE``: a field, with dots for tables inside (``data.codes=ordinal``); the value as in TOML, text also
-        without quotes. ``learner=PATH,PATH`` replaces all learners, ``learner.NAME=VALUE`` sets a parameter of each; so
-        too ``classifier`` of a loop; ``backbone=FOLDER,FOLDER`` and ``backbone.KEY=VALUE`` pretrained models.
+        without quotes. ``learner=PATH,PATH`` (import paths, or ways to adapt such as ``probe``; or a list of TOML)
+        replaces all learners, ``learner.NAME=VALUE`` sets a parameter of each; so too ``classifier`` of a loop;
+        ``backbone=FOLDER,FOLDER`` and ``backbone.KEY=VALUE`` pretrained models.
 
     Raises
     ------
@@ -200,7 +202,7 @@ def with_settings(content: Mapping[str, Any], settings: Iterable[str]) -> dict[s
 
 def _set_learner(content: dict[str, Any], key: str, names: list[str], text: str, setting: str) -> None:
     if not names:
-        content[key] = [{"estimator": path.strip()} for path in text.split(",") if path.strip()]
+        content[key] = [_learner(one, key) for one in _several(text)]
         return
     learners = content.get(key, [])
     if len(names) > 1 or not isinstance(learners, list) or any("steps" in one for one in learners):
@@ -209,9 +211,24 @@ def _set_learner(content: dict[str, Any], key: str, names: list[str], text: str,
         one.setdefault("parameters", {})[names[0]] = _value(text)
 
 
+def _learner(given: Any, key: str) -> Any:
+    """Return the table of a learner that is named by its import path, or by a way to adapt a pretrained model."""
+    if not isinstance(given, str):
+        return given
+    return {"adapt": given} if key == "learner" and given in get_args(Method) else {"estimator": given}
+
+
+def _several(text: str) -> list[Any]:
+    """Return what stands between commas, or in a list of TOML."""
+    value = _value(text)
+    if isinstance(value, str):
+        return [one.strip() for one in value.split(",") if one.strip()]
+    return value if isinstance(value, list) else [value]
+
+
 def _set_backbone(content: dict[str, Any], names: list[str], text: str, setting: str) -> None:
     if not names:
-        content["backbone"] = [{"model": path.strip()} for path in text.split(",") if path.strip()]
+        content["backbone"] = [one if isinstance(one, dict) else {"model": one} for one in _several(text)]
         return
     backbones = content.get("backbone", [])
     if len(names) > 1 or not isinstance(backbones, list):

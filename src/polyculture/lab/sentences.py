@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from polyculture.audit.words import count, interval, number, percent, plural
-from polyculture.lab.trial import FAULTS
+from polyculture.lab.trial import FAULTS, LOST, NOBODY
 
 if TYPE_CHECKING:
     from polyculture.audit.statistic import Statistic
@@ -50,7 +50,10 @@ def headline(
 ) -> str:
     """Return the first sentence: what sharing goes with, in plain words, then the numbers."""
     if results[0].without_outcomes == results[0].trials:
-        said = next((fault.said for fault in faults if fault.said), "see the faults")
+        lost = [fault for fault in faults if fault.reason in LOST]
+        if not lost:
+            return "No trial has outcomes, since in each a decision-maker judges nobody whom another judges too."
+        said = next((fault.said for fault in lost if fault.said), lost[0].reason).rstrip(".")
         return f"No trial has outcomes, since in each a learner could not be fitted: {said}."
     effect = primary(effects)
     if effect is None:
@@ -113,6 +116,13 @@ def components_sentence(components: Sequence[ComponentRecord]) -> str:
     )
 
 
+def _why_lost(faults: Sequence[FaultRecord]) -> str:
+    reasons = {fault.reason for fault in faults}
+    fitted, judged = "a learner could not be fitted", "a decision-maker judges nobody whom another judges too"
+    told = [fitted] * bool(reasons & {*LOST}) + [judged] * (NOBODY in reasons)
+    return " or ".join(told)
+
+
 def notes(plan: Plan, results: Sequence[ArmRecord], faults: Sequence[FaultRecord]) -> tuple[str, ...]:
     """Return what has to be known to read the numbers."""
     found = [
@@ -128,7 +138,7 @@ def notes(plan: Plan, results: Sequence[ArmRecord], faults: Sequence[FaultRecord
     if whole.without_outcomes:
         found.append(
             f"{count(whole.without_outcomes)} of {plural(whole.trials, 'trial')} have no outcomes in at least one arm, "
-            "since a learner could not be fitted; they are left out of all arms."
+            f"since {_why_lost(faults)}; they are left out of all arms."
         )
     undefined = [
         f"{count(result.undefined)} ({result.arm})" for result in results[: len(plan.arms())] if result.undefined
@@ -141,8 +151,9 @@ def notes(plan: Plan, results: Sequence[ArmRecord], faults: Sequence[FaultRecord
     totals: Counter[str] = Counter()
     for fault in faults:
         totals[fault.reason] += fault.count
+    trained = count(plan.trials() * len(plan.arms()) * len(plan.decision_makers()))
     found += [
-        f"{reason.capitalize()}: {count(totals[reason])} of the decision-makers trained in all arms ({what})."
+        f"{reason.capitalize()}: {count(totals[reason])} of {trained} decision-makers trained in all arms ({what})."
         for reason, what in FAULTS.items()
         if totals[reason]
     ]

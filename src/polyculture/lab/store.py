@@ -153,7 +153,7 @@ class Store:
             if chunk not in there:
                 lacking = self.number_of_chunks - len(there)
                 raise folder.incomplete(self.path, f"{lacking} of {self.number_of_chunks} chunks")
-            yield from read_chunk(there[chunk], self.manifest)
+            yield from read_chunk(there[chunk], self.manifest, self.trials_of(chunk))
 
     def outcome(self, trial: int) -> Outcome:
         """Read one trial.
@@ -167,7 +167,7 @@ class Store:
         there = self.chunks()
         if number not in there:
             raise folder.incomplete(self.path, f"trial {trial}")
-        return list(read_chunk(there[number], self.manifest))[place]
+        return list(read_chunk(there[number], self.manifest, self.trials_of(number)))[place]
 
     def individuals(self) -> tuple[list[str], NDArray[np.int64], tuple[tuple[str, ...], ...]]:
         """Return the ids, the group cell of each individual (-1 where not known), and the values of the cells."""

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from polyculture.lab.data import Prepared
     from polyculture.lab.plan import Arm, Plan
 
-__all__ = ["FAULTS", "Fault", "Outcome", "Setting", "run_trial", "setting_of", "training_rows"]
+__all__ = ["FAULTS", "LOST", "NOBODY", "Fault", "Outcome", "Setting", "run_trial", "setting_of", "training_rows"]
 
+NOBODY = "nobody judged"
 FAULTS = {
     "did not converge": "the learner stopped before it converged; its predictions count",
     "class missing": "the block held not every class; where it held one only, that is predicted for everyone",
@@ -32,8 +33,12 @@ FAULTS = {
     "constant prediction": "everyone got the same prediction",
     "loss not finite": "training broke off, since the loss was not a number; that trial is left out of all arms",
     "could not be fitted": "the learner raised an error; that trial is left out of all arms",
+    NOBODY: "no individual tested has a label of this task and of another; that trial is left out of all arms",
 }
 """What can go wrong with a decision-maker, and what is then done."""
+
+LOST = ("loss not finite", "could not be fitted")
+"""Faults after which a decision-maker has no outcomes."""
 
 UNKNOWN = -1  # in an array of failures: not judged, or the fit failed
 

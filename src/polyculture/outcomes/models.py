@@ -13,7 +13,7 @@ from polyculture.errors import ColumnError, UsageError, first_few, nearest
 from polyculture.expressions import kind_of
 from polyculture.failure import FailureRule
 
-__all__ = ["choose_columns", "choose_names"]
+__all__ = ["choose_columns", "choose_names", "lacking"]
 
 
 def choose_columns(
@@ -57,6 +57,18 @@ def choose_names(wanted: tuple[str, ...] | str | None, found: Sequence[str]) -> 
     if not found:
         raise ColumnError("The model column holds no names.", hint="Check --model.")
     return tuple(found) if wanted is None else _expand(wanted, found, found)
+
+
+def lacking(wanted: tuple[str, ...] | str | None, known: Sequence[str]) -> tuple[str, ...]:
+    """Return the names and globs of models that fit nothing of what is known.
+
+    Examples
+    --------
+    >>> lacking(("gpt-*", "claude", "llama"), ["gpt-3", "llama"])
+    ('claude',)
+    """
+    entries = (wanted,) if isinstance(wanted, str) else wanted or ()
+    return tuple(one for one in entries if one not in known and not any(fnmatchcase(name, one) for name in known))
 
 
 def _expand(wanted: tuple[str, ...] | str, known: Sequence[str], free: Sequence[str]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["bound_words", "explanation", "print_check", "repr_html", "value_words"]
 
 MOST_ROWS = 40
+FIELD = 34  # columns that names of fields and what stands between columns need at least
 _WORDS = {
     "at_most": "at most",
     "at_least": "at least",
@@ -62,15 +63,24 @@ def print_check(record: CheckRecord, console: Console) -> None:
     screen = Screen(console)
     screen.paragraph(record.sentence, style="bold")
     screen.blank()
-    table = screen.table("Limits", "field", "value", "bound", "verdict")
     # The order of the limits, unless they are many: then what is not within comes first.
     few = len(record.limits) <= MOST_ROWS
     lines = record.limits if few else sorted(record.limits, key=lambda line: line.verdict == "within")
-    for line in lines[:MOST_ROWS]:
-        screen.row(table, line.field, value_words(line), _bound_short(line), _verdict(line))
-    if not few:
-        screen.row(table, f"... and {len(lines) - MOST_ROWS} more, see --json")
-    screen.show(table)
+    rows = [(line.field, value_words(line), _bound_short(line), _verdict(line)) for line in lines[:MOST_ROWS]]
+    more = "" if few else f"... and {len(lines) - MOST_ROWS} more, see --json"
+    if sum(max((len(row[place]) for row in rows), default=0) for place in (1, 2, 3)) + FIELD <= console.width:
+        table = screen.table("Limits", "field", "value", "bound", "verdict")
+        for row in rows:
+            screen.row(table, *row)
+        if more:
+            screen.row(table, more)
+        screen.show(table)
+    else:  # a table would be cut where it says what the number is
+        for field, value, bound, verdict in rows:
+            screen.paragraph(f"- {verdict}: {field} is {value}, {bound}")
+        if more:
+            screen.paragraph(more)
+        screen.blank()
     remarks = list(_remarks(record))
     for text in remarks[:MOST_ROWS]:
         screen.paragraph(text)

@@ -28,11 +28,13 @@ from polyculture.report.vega import (
     base,
 )
 
-__all__ = ["change_chart", "flow_chart", "others_chart", "rates_chart", "trend_chart"]
+__all__ = ["SHADES", "change_chart", "flow_chart", "others_chart", "rates_chart", "trend_chart"]
 
 MOST_MODELS = 20
 MOST_FLOW = 30  # models; a larger square is no picture
-_SHADES = ((0.12, 0.01), (0.25, 0.05), (0.42, 0.15))  # opacity, and the share that it ends at; more is opaque
+SHADES = ((0.12, 0.01), (0.25, 0.05), (0.38, 0.15), (0.5, 0.35))
+"""Opacity of a cell of the flow, and the share that it ends at; more is opaque."""
+_LONGEST_SNAPSHOT = 10  # characters, of a name beside that of a model
 MOST_NUMBERS = 10  # models; with more there is no room for numbers in the cells
 
 
@@ -40,11 +42,14 @@ def rates_chart(change: ChangeRecord) -> Chart:
     """Return each model's failure rate at both snapshots, and the share failed by all, with intervals."""
     models = _largest(change)
     named: list[tuple[str, str, PairedRate]] = []
+    # Long names of files would leave nothing of those of the models.
+    sides = (change.before, change.after)
+    sides = sides if max(map(len, sides)) <= _LONGEST_SNAPSHOT else ("before", "after")
     for model in models:
         same = model.name == model.name_after
-        labels = [f"{model.name}, {side}" for side in (change.before, change.after)]
+        labels = [f"{model.name}, {side}" for side in sides]
         named.append((*(labels if same else (model.name, model.name_after)), model.error))
-    named.append((f"all, {change.before}", f"all, {change.after}", change.systemic_failure.rate))
+    named.append((f"all, {sides[0]}", f"all, {sides[1]}", change.systemic_failure.rate))
     rows: list[dict[str, Any]] = []
     for old, new, rate in named:
         kind = "systemic" if rate is change.systemic_failure.rate else "model"
@@ -158,11 +163,7 @@ def flow_chart(flow: Sequence[FlowRow]) -> Chart | None:
 
 def _shade(share: float) -> float:
     """Return the opacity of a cell: by the square root of its share, in steps, so that rare moves are seen."""
-    if share <= 0:
-        return 0.0
-    return next(
-        step for step, most in ((0.12, 0.01), (0.3, 0.05), (0.5, 0.15), (0.75, 0.35), (1.0, 2.0)) if share < most
-    )
+    return 0.0 if share <= 0 else next((step for step, most in SHADES if share < most), 1.0)
 
 
 def _heat(rows: list[dict[str, Any]], k: int, size: Size) -> Spec:

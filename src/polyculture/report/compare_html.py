@@ -77,6 +77,7 @@ def compare_html(record: CompareRecord) -> str:
             trends=[(trend, _trend(index, trend)) for index, trend in enumerate(record.trend[:MOST_SERIES])],
             versions=versions,
             undoings=_undoings,
+            shade_ends=f"{words.listed([f'{100 * most:g}' for _, most in charts.SHADES])} %",
         )
     )
     return page
@@ -126,7 +127,7 @@ def _one(index: int, change: ChangeRecord) -> OneChange:
     any_models = bool(change.individuals) and bool(change.models)
     return OneChange(
         name=f"change-{index}",
-        title=f"{words.shown(change.before)} to {words.shown(change.after)}",
+        title=f"from {words.shown(change.before)} to {words.shown(change.after)}",
         record=change,
         judged=judged,
         others=others,

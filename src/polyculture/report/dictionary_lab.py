@@ -14,7 +14,10 @@ _RESULTS = {
     **_WHERE,
     "arm": ("what decision-makers share", _TEXT),
     "trials": ("trials of this row", _TRIALS),
-    "without_outcomes": ("of them left out of every arm, since a learner could not be fitted in one", _TRIALS),
+    "without_outcomes": (
+        "of them left out of every arm, as in one a learner could not be fitted or judged nobody",
+        _TRIALS,
+    ),
     "undefined": ("of them with nothing expected, so without an H of their own; they are in the sums", _TRIALS),
     "systemic_failure": ("mean share of tested individuals whom all decision-makers fail", _SHARE),
     "expected": ("mean share expected if decision-makers failed independently at their own rates", _SHARE),

@@ -41,6 +41,8 @@ def html(record: AuditRecord) -> str:
         HTML with inline styles and SVG charts; all text from data is escaped.
     """
     context = sections.context(record)
+    if record.portfolio is not None:
+        context["choice"] = portfolio.choice_context(record.portfolio)
     searched = context["pair_tables"] is not None and bool(context["pair_tables"].every)
     searched = searched or (record.components is not None and len(record.components.families) > MOST_UNSEARCHED)
     script = template_text("filter.js") if searched else ""

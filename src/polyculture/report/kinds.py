@@ -107,8 +107,11 @@ def group_rows(record: KindsRecord) -> dict[str, list[GroupRow]]:
 def excess_chart(rows: list[GroupRow], outcome: str = "systemic_failure") -> Chart | None:
     """Return the excess of an outcome by group and kind, each against the group's own rates of that kind.
 
-    None where not one is defined.
+    Kinds of which it is defined in no group, as where one model is a kind, are left out; None where not one is.
     """
+    known = {row.kind for row in rows if getattr(row.group, outcome).difference.value is not None}
+    if not known:
+        return None
     # The axis says points, and on a phone there is no room to say it again.
     drawn = [
         _without_unit(
@@ -120,10 +123,8 @@ def excess_chart(rows: list[GroupRow], outcome: str = "systemic_failure") -> Cha
                 kind_of_decision_maker=row.kind,
             )
         )
-        for index, row in enumerate(rows)
+        for index, row in enumerate(row for row in rows if row.kind in known)
     ]
-    if all(row["value"] is None for row in drawn):
-        return None
     title = f"excess of {outcome.replace('_', ' ')} over independence, in points"
     return Chart(
         interval_rows(drawn, "wide", title=title, label=POINTS_LABEL),

@@ -16,12 +16,15 @@ from polyculture.report.charts import Chart
 from polyculture.report.plots import LONGEST_LABEL, interval_rows
 from polyculture.report.vega import COMPACT, EXPECTED, MUTED, OBSERVED, WIDE, Size, Spec, base
 
-__all__ = ["MOST_CURVES", "effects_chart", "ratio_chart", "size_chart"]
+__all__ = ["MOST_CURVES", "effects_chart", "is_cut", "ratio_chart", "size_chart"]
 
 Row = dict[str, Any]
 MOST_CURVES = 3
+REACHES = (6.0, 10.0, 20.0, 40.0, 100.0, math.inf)
+"""How far an axis of ratios may reach either way, as logarithms to base 2: 1/64 to 64, further where a ratio is. The
+axis is extended to whole steps, and these are some, so that an interval that is cut goes to its end."""
 NUMBER_LABEL = "format(datum.value, '~g')"
-RATIO_LABEL = "format(pow(2, datum.value), '.2~r')"
+RATIO_LABEL = "format(pow(2, datum.value), '.3~r')"
 
 
 def effects_chart(effects: Sequence[EffectRecord]) -> Chart | None:
@@ -52,13 +55,14 @@ def ratio_chart(entries: Sequence[tuple[str, Statistic, str]], *, title: str) ->
     title : str
         Of the axis.
     """
+    ends = _ends([ratio for _, ratio, _ in entries])
     rows = [
         {
             "order": order,
             "label": words.shown(label),
             "value": _logarithm(ratio.value),
-            "low": _logarithm(ratio.low),
-            "high": _logarithm(ratio.high),
+            "low": _within(_logarithm(ratio.low), ends),
+            "high": _within(_logarithm(ratio.high), ends),
             "expected": 0.0,
             "text": words.number(ratio, "ratio"),
             "interval": words.interval(ratio, "ratio"),
@@ -90,6 +94,24 @@ def _label(effect: EffectRecord, several: bool) -> str:
 def _logarithm(ratio: float | None) -> float | None:
     """Return the logarithm of a ratio to base 2; None where it is infinite."""
     return None if ratio is None or ratio <= 0.0 or math.isinf(ratio) else math.log2(ratio)
+
+
+def is_cut(ratios: Sequence[Statistic]) -> bool:
+    """Return whether `ratio_chart` draws an interval of these only up to the end of its axis."""
+    ends = _ends(ratios)
+    drawn = [ratio for ratio in ratios if ratio.value is not None and None not in {ratio.low, ratio.high}]
+    found = [(_logarithm(end), end) for ratio in drawn for end in (ratio.low, ratio.high)]
+    return any(logarithm is None or abs(logarithm) > ends for logarithm, _ in found)
+
+
+def _ends(ratios: Sequence[Statistic]) -> float:
+    """Return how far the axis reaches either way: a few endless intervals must not flatten all others."""
+    values = [abs(value) for ratio in ratios if (value := _logarithm(ratio.value)) is not None]
+    return next(reach for reach in REACHES if reach > max(values, default=0.0))
+
+
+def _within(value: float | None, ends: float) -> float | None:
+    return None if value is None else min(max(value, -ends), ends)
 
 
 def size_chart(results: Sequence[ArmRecord], arms: Sequence[str], limits: tuple[float, float]) -> Chart | None:

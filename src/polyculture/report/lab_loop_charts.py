@@ -19,8 +19,8 @@ Row = dict[str, Any]
 NUMBER_LABEL = "format(datum.value, '~g')"
 LOOK: tuple[tuple[str, list[int], str, str], ...] = (
     (OBSERVED, [1, 0], "circle", "dot"),
-    (MUTED, [2, 2], "square", "stroke"),
-    (EXPECTED, [6, 3], "diamond", "dash"),
+    (MUTED, [2, 2], "square", "dotted"),
+    (EXPECTED, [6, 3], "diamond", "dashed"),
 )
 """Colour, dashes, shape and swatch of the first, second and third line of a chart."""
 
@@ -40,7 +40,7 @@ def lines_chart(lines: Sequence[Line], limits: tuple[float, float], *, percent: 
     lines : sequence of Line
         In the order of `LOOK`.
     limits : tuple of float
-        Ends of the axis, the same for all arms.
+        Ends of the axis, the same for all arms. A band that fills it in every generation is left out.
     percent : bool
         Whether the axis is in percent.
     """
@@ -58,6 +58,11 @@ def lines_chart(lines: Sequence[Line], limits: tuple[float, float], *, percent: 
         for number, (value, low, high) in enumerate(zip(line.curve.value, line.curve.low, line.curve.high, strict=True))
         if value is not None
     ]
+    for place in range(len(lines)):
+        own = [row for row in rows if row["place"] == place]
+        if all((row["low"], row["high"]) == limits for row in own):
+            for row in own:
+                row["low"] = row["high"] = None
     return _chart(rows, limits, percent)
 
 

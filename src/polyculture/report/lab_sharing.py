@@ -18,7 +18,8 @@ from polyculture.report.lab_backbones import (
     learners_chart,
     show_learners,
 )
-from polyculture.report.lab_charts import MOST_CURVES, effects_chart, size_chart
+from polyculture.report.lab_charts import MOST_CURVES, effects_chart, is_cut, size_chart
+from polyculture.report.lab_faults import fault_totals
 from polyculture.report.sections import MOST_TABLE_ROWS, Figure, figure
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ def html(record: SharingRecord) -> str:
             big_numbers=_big_numbers(record),
             by_learner=by_learner,
             effects_figure=figure("effects", effects_chart(by_learner)),
+            effects_cut=is_cut([effect.ratio for effect in by_learner]),
+            learners_cut=is_cut([one.ratio for one in record.learners]),
+            fault_totals=fault_totals(record),
             curves=_curves(record),
             several_learners=len(record.plan.learners) > 1,
             curve_arms=_curve_arms(record),
@@ -204,7 +208,8 @@ def print_sharing(record: SharingRecord, console: Console) -> None:
         screen.paragraph(record.components_sentence)
     screen.blank()
     table = screen.table("By arm", "arm", "failed by all", "expected", "H", "accuracy", "trials")
-    for result in _whole(record.results):
+    arms = _whole(record.results)
+    for result in arms[:MOST_ARMS]:
         screen.row(
             table,
             result.arm,
@@ -214,6 +219,8 @@ def print_sharing(record: SharingRecord, console: Console) -> None:
             words.number(result.accuracy),
             words.count(result.trials),
         )
+    if len(arms) > MOST_ARMS:
+        screen.row(table, f"... and {len(arms) - MOST_ARMS} more")
     screen.show(table)
     _print_interactions(record, screen)
     by_learner = [effect for effect in record.effects if effect.blocks is None]

@@ -1,6 +1,6 @@
 """A choice among models as every output shows it: sentences, the chart, the terminal. Computes nothing.
 
-HTML stands in the template ``portfolio.html.jinja``.
+HTML stands in the templates of the folder ``portfolio``, which an audit with a choice shows as a section.
 """
 
 from __future__ import annotations
@@ -18,22 +18,23 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from polyculture.audit.portfolio_records import PortfolioRecord, PortfolioSet
+    from polyculture.audit.portfolio_choice import PortfolioChoice, PortfolioSet
+    from polyculture.audit.portfolio_records import PortfolioRecord
     from polyculture.audit.statistic import Statistic
     from polyculture.report.terminal import Screen
 
-__all__ = ["context", "portfolio_chart", "print_portfolio"]
+__all__ = ["choice_context", "context", "portfolio_chart", "print_portfolio", "show_choice"]
 
 MOST_MODELS = 12
 
 
-def measure_words(record: PortfolioRecord) -> str:
+def measure_words(record: PortfolioChoice) -> str:
     """Return what is measured: failed by every member, or a right majority, of whom."""
     what = "failed by every member" if record.objective == "systemic-failure" else "a right majority"
     return f"{what}, worst group of {words.listed(list(record.by))}" if record.worst_group else what
 
 
-def search_words(record: PortfolioRecord) -> str:
+def search_words(record: PortfolioChoice) -> str:
     """Say how the set was found, and how far from the best it can be."""
     what = {"set": f"set of {record.size}", "swap": "swap", "addition": "addition"}[record.choice]
     if record.exact:
@@ -44,7 +45,7 @@ def search_words(record: PortfolioRecord) -> str:
     return f"{text}; how far the best could be is not known: {record.bound_reason}."
 
 
-def comparison_words(record: PortfolioRecord) -> Iterator[str]:
+def comparison_words(record: PortfolioChoice) -> Iterator[str]:
     """Yield the held-out value against a random choice and against today's models."""
     value, kind = value_words(record.held_out), "points"
     yield (
@@ -59,7 +60,7 @@ def comparison_words(record: PortfolioRecord) -> Iterator[str]:
     )
 
 
-def noise_words(record: PortfolioRecord) -> str:
+def noise_words(record: PortfolioChoice) -> str:
     """Say how many sets cannot be told from the chosen one."""
     if not record.sets_compared:
         return f"Other sets were not compared: {record.within_noise_note}." if record.within_noise_note else ""
@@ -80,7 +81,7 @@ def set_name(one: PortfolioSet, *, choice: str) -> str:
     return f"{added} - {words.listed([words.shown(name) for name in one.removed])}"
 
 
-def portfolio_chart(record: PortfolioRecord) -> Chart:
+def portfolio_chart(record: PortfolioChoice) -> Chart:
     """Return the chosen set held out beside a random choice, today's models and the alternatives.
 
     The tick on the first row is the value of the chosen set on those for whom it was chosen.
@@ -120,19 +121,26 @@ def context(record: PortfolioRecord) -> dict[str, Any]:
         "one": words.one_of(record.noun),
         "rule": record.provenance.failure_rule_in_words or record.provenance.failure_rule,
         "any_no_answer": record.provenance.no_answer != "failed",
-        "measure": measure_words(record),
-        "search": search_words(record),
-        "comparison": list(comparison_words(record)),
-        "noise": noise_words(record),
-        "figure": figure("portfolio", portfolio_chart(record)),
-        "set_name": set_name,
         "big_numbers": _big_numbers(record),
         "census": record.provenance.census,
-        "labelled": any(one.added_false_positives.value is not None for one in record.appeals),
+        **choice_context(record),
     }
 
 
-def _big_numbers(record: PortfolioRecord) -> list[dict[str, str]]:
+def choice_context(choice: PortfolioChoice) -> dict[str, Any]:
+    """Return what the templates of the folder ``portfolio`` need beside the choice."""
+    return {
+        "measure": measure_words(choice),
+        "search": search_words(choice),
+        "comparison": list(comparison_words(choice)),
+        "noise": noise_words(choice),
+        "figure": figure("portfolio", portfolio_chart(choice)),
+        "set_name": set_name,
+        "labelled": any(one.added_false_positives.value is not None for one in choice.appeals),
+    }
+
+
+def _big_numbers(record: PortfolioChoice) -> list[dict[str, str]]:
     none = record.held_out.value == 0.0 and record.held_out.high is not None
     held = {
         "name": "observed",
@@ -178,14 +186,15 @@ def print_portfolio(record: PortfolioRecord, console: Console) -> None:
         if line:
             screen.paragraph(line)
     screen.blank()
-    _print_sets(record, screen)
+    show_choice(record, screen)
     _print_alternatives(record, screen)
     _print_appeals(record, screen)
     for note in record.notes:
         screen.paragraph(f"Note: {note}")
 
 
-def _print_sets(record: PortfolioRecord, screen: Screen) -> None:
+def show_choice(record: PortfolioChoice, screen: Screen) -> None:
+    """Print the chosen set, those that cannot be told from it, and today's models."""
     table = screen.table("Sets, on all of them", "", "value", "mean failure")
     rows = [(f"chosen: {set_name(record.chosen, choice=record.choice)}", record.chosen)]
     rows += [(set_name(one, choice=record.choice), one) for one in record.within_noise[:4]]
@@ -196,7 +205,7 @@ def _print_sets(record: PortfolioRecord, screen: Screen) -> None:
     screen.show(table)
 
 
-def _print_alternatives(record: PortfolioRecord, screen: Screen) -> None:
+def _print_alternatives(record: PortfolioChoice, screen: Screen) -> None:
     table = screen.table("Other ways to use these models", "", "value", "chosen - this, points")
     for one in record.alternatives:
         value = words.statistic(one.value, with_interval=not screen.narrow).partition(":")[0]
@@ -205,7 +214,7 @@ def _print_alternatives(record: PortfolioRecord, screen: Screen) -> None:
     screen.show(table)
 
 
-def _print_appeals(record: PortfolioRecord, screen: Screen) -> None:
+def _print_appeals(record: PortfolioChoice, screen: Screen) -> None:
     if not record.appeals:
         return
     labelled = any(one.added_false_positives.value is not None for one in record.appeals)

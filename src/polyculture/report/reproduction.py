@@ -13,6 +13,7 @@ from polyculture.report import words
 from polyculture.report.charts import profile_chart
 from polyculture.report.html import environment, template_text
 from polyculture.report.improvement import improvement_rows, show_improvements, undoing_chart, years
+from polyculture.report.lab_charts import is_cut, ratio_chart
 from polyculture.report.sections import MOST_TABLE_ROWS, Figure, figure, kinds_context
 
 if TYPE_CHECKING:
@@ -86,8 +87,28 @@ def _most_common(snapshot: AuditedSnapshot) -> list[Any]:
     return max(sizes.values(), key=lambda rows: sum(row.count for row in rows))
 
 
-def html(record: ReproductionRecord) -> str:
-    """Return the reproduction as one HTML page that requests nothing from anywhere."""
+def claims_of_ratios(record: ReproductionRecord) -> list[ClaimRecord]:
+    """Return the claims of the statement that is looked at most often, where it is one of a ratio; of at least two."""
+    found: dict[str, list[ClaimRecord]] = {}
+    for claim in record.claims:
+        if claim.unit == "ratio" and claim.judged_by == "direction" and claim.found.value is not None:
+            found.setdefault(claim.statement, []).append(claim)
+    most = max(found.values(), key=len, default=[])
+    return most if len(most) > 1 else []
+
+
+def html(record: ReproductionRecord, *, experiment: str = "") -> str:
+    """Return the reproduction as one HTML page that requests nothing from anywhere.
+
+    Parameters
+    ----------
+    record : ReproductionRecord
+        What it shows.
+    experiment : str
+        Where the page of its experiment lies, from the folder of this one; empty where there is none.
+    """
+    ratios = claims_of_ratios(record)
+    entries = [(one.about, one.found, "systemic" if one.about.startswith("all ") else "learner") for one in ratios]
     changes = improvement_rows(record.improvements)
     page: str = (
         environment()
@@ -102,6 +123,10 @@ def html(record: ReproductionRecord) -> str:
             found=found_words,
             found_interval=interval_words,
             reason=lambda claim: words.reason_of(claim.found),
+            experiment=experiment,
+            ratios_claim=ratios[0].statement if ratios else "",
+            ratios_figure=figure("ratios", ratio_chart(entries, title="ratio")),
+            ratios_cut=is_cut([one.found for one in ratios]),
             multiples=small_multiples(record.snapshots),
             changes=changes,
             changes_figure=figure("improvement", undoing_chart(changes)),

@@ -178,6 +178,7 @@ def _contents(record: AuditRecord) -> Iterable[tuple[str, str]]:
         (record.slices is not None, "slices", "Who is failed"),
         (record.nulls, "nulls", "Models of chance"),
         (record.kinds is not None, "kinds", "Kinds of decision-makers"),
+        (record.portfolio is not None, "portfolio", "What would help"),
         (record.no_answer is not None, "no-answer", "No answer, read both ways"),
         (record.notes or record.provenance.warnings, "notes", "Warnings and notes"),
         (True, "reading", "How to read these numbers"),

@@ -15,6 +15,7 @@ from polyculture.report import words
 from polyculture.report.components import print_components
 from polyculture.report.kinds import show_kinds
 from polyculture.report.ladder import ladder_rows, verdict
+from polyculture.report.portfolio import show_choice
 from polyculture.report.similarity import near_duplicate_words, suspect_words
 from polyculture.report.slices import slices_table
 
@@ -69,6 +70,10 @@ def print_audit(record: AuditRecord, console: Console) -> None:
         screen.paragraph(verdict(record))
     if record.kinds is not None:
         show_kinds(record, screen)
+    if record.portfolio is not None:
+        screen.paragraph(record.portfolio.headline)
+        screen.blank()
+        show_choice(record.portfolio, screen)
     for line in _remarks(record):
         screen.paragraph(line)
 

@@ -104,7 +104,7 @@ def passed(frame: pl.DataFrame, bar: str) -> str:
 
 
 def _mean(frame: pl.DataFrame, column: str) -> float:
-    return float(frame[column].cast(float).to_numpy().mean())
+    return float(frame[column].cast(float).drop_nulls().drop_nans().to_numpy().mean())
 
 
 def _quoted(column: str) -> str:

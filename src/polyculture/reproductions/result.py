@@ -75,10 +75,12 @@ class Reproduction(Reported):
             If a file cannot be written.
         """
         from polyculture.report.json import record_json
+        from polyculture.report.reproduction import html
         from polyculture.report.tables import csv_files, write_folder
 
         files = {f"{name}.csv": content for name, content in csv_files(self._rows).items()}
         files["reproduction.json"] = record_json(self.record, self._named)
-        files["report.html"] = self._page().encode()
+        beside = "experiment/report.html" if (Path(directory) / "experiment" / "report.html").is_file() else ""
+        files["report.html"] = html(self.record, experiment=beside).encode()
         write_folder(files, directory)
         return Path(directory)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from polyculture.errors import TallyError
@@ -87,7 +88,7 @@ def opened_archive(path: Path, name: str, layout: str, *, what: str, command: st
     except FileNotFoundError as problem:
         raise TallyError(f"There is no file {path}.", hint=f"Make it with {command}.") from problem
     except (
-        *(zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError),
-        *(OSError, EOFError, RuntimeError),
+        *(zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, AttributeError),
+        *(OSError, EOFError, RuntimeError, msgspec.ValidationError),
     ) as problem:
         raise TallyError(f"{path} is no {what}, or it is damaged.", hint=f"Make it again with {command}.") from problem

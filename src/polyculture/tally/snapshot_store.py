@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from polyculture.tally.archive import SNAPSHOT_HEADER, Archive, opened_archive, write_archive
+from polyculture.tally.cells import Cell
 from polyculture.tally.changes import Changes, ChangeTable
 from polyculture.tally.snapshot_tally import SnapshotTally
 from polyculture.tally.snapshots import SnapshotMoments
@@ -50,39 +53,86 @@ def load(path: Path) -> SnapshotTally:
     """Read a SnapshotTally."""
     command = "polyculture compare BEFORE AFTER --tally FILE"
     with opened_archive(path, SNAPSHOT_HEADER, _FORMAT, what="tally of snapshots", command=command) as archive:
-        header = archive.header
-        changes = tuple(_changes(archive, one, f"changes{place}") for place, one in enumerate(header.pop("changes")))
-        repeat = header.pop("repeat", None)
-        moments = header.pop("moments", None)
-        for name in ("names", "sources", "rows", "notes"):
-            header[name] = tuple(header[name])
+        header = msgspec.convert(archive.header, _Header)
+        changes = tuple(_changes(archive, one, f"changes{place}") for place, one in enumerate(header.changes))
+        if not len(header.names) == len(header.sources) == len(header.models) == len(header.rows) == len(changes) + 1:
+            raise ValueError("not as many snapshots everywhere")
         return SnapshotTally(
-            models=tuple(tuple(names) for names in header.pop("models")),
+            **{
+                entry.name: getattr(header, entry.name) for entry in fields(SnapshotTally) if entry.name not in _COUNTED
+            },
             changes=changes,
-            repeat=None if repeat is None else _changes(archive, repeat, "repeat"),
-            moments=None if moments is None else _moments(archive, moments),
-            **header,
+            repeat=None if header.repeat is None else _changes(archive, header.repeat, "repeat"),
+            moments=None if header.moments is None else _moments(archive, header.moments, len(header.names)),
         )
 
 
-def _changes(archive: Archive, said: dict[str, Any], name: str) -> Changes:
+class _ChangesHeader(msgspec.Struct, forbid_unknown_fields=True):
+    """What stands in the header of a Changes; its table stands in arrays."""
+
+    models: tuple[tuple[str, str], ...]
+    groups: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    failure_rule: str
+    no_answer_policy: str
+    min_judged: int
+    weighted: bool
+    cluster_names: tuple[str, ...] | None
+    thresholds: tuple[dict[str, float], dict[str, float]]
+    only_before: int
+    only_after: int
+    relabelled: int
+    judged_otherwise: int
+
+
+class _MomentsHeader(msgspec.Struct, forbid_unknown_fields=True):
+    """What stands in the header of SnapshotMoments."""
+
+    models: tuple[str, ...]
+    cluster_names: tuple[str, ...] | None
+
+
+class _Header(msgspec.Struct, forbid_unknown_fields=True):
+    """The header of the file."""
+
+    names: tuple[str, ...]
+    sources: tuple[str, ...]
+    models: tuple[tuple[str, ...], ...]
+    rows: tuple[int, ...]
+    changes: Annotated[tuple[_ChangesHeader, ...], msgspec.Meta(min_length=1)]
+    no_moments: str
+    rows_read: int
+    rows_used: int
+    left_out: dict[str, int]
+    notes: tuple[str, ...]
+    repeat: _ChangesHeader | None = None
+    moments: _MomentsHeader | None = None
+
+
+def _changes(archive: Archive, header: _ChangesHeader, name: str) -> Changes:
     table = ChangeTable(**{entry.name: archive.array(f"{name}.{entry.name}") for entry in fields(ChangeTable)})
-    first, second = said.pop("thresholds")
-    return Changes(
-        models=tuple((old, new) for old, new in said.pop("models")),
-        groups=tuple(said.pop("groups")),
-        cells=tuple(tuple(cell) for cell in said.pop("cells")),
-        cluster_names=_names(said.pop("cluster_names")),
-        thresholds=(first, second),
-        table=table,
-        **said,
+    rows, models = len(table.count), len(header.models)
+    for entry in fields(ChangeTable):
+        wanted = (rows, models) if entry.name.startswith(_BY_MODEL) else (rows,)
+        if getattr(table, entry.name).shape != wanted:
+            raise ValueError(f"{entry.name} is of another shape")
+    if rows and not (table.cell.min() >= 0 and table.cell.max() < len(header.cells)):
+        raise ValueError("a cell that is not there")
+    if rows and table.cluster.max() >= len(header.cluster_names or ()):
+        raise ValueError("a cluster that is not there")
+    return Changes(table=table, **msgspec.structs.asdict(header))
+
+
+_BY_MODEL = ("model_", "weight_judged", "weight_before", "weight_after", "weight_both")
+
+
+def _moments(archive: Archive, header: _MomentsHeader, snapshots: int) -> SnapshotMoments:
+    found = SnapshotMoments(
+        **msgspec.structs.asdict(header), **{name: archive.array(f"moments.{name}") for name in _MOMENTS}
     )
-
-
-def _moments(archive: Archive, said: dict[str, Any]) -> SnapshotMoments:
-    arrays = {name: archive.array(f"moments.{name}") for name in _MOMENTS}
-    return SnapshotMoments(models=tuple(said["models"]), cluster_names=_names(said["cluster_names"]), **arrays)
-
-
-def _names(names: list[str] | None) -> tuple[str, ...] | None:
-    return None if names is None else tuple(names)
+    series = len(header.models) + 1
+    clusters = 1 if header.cluster_names is None else len(header.cluster_names)
+    wanted = ((series,), (series,), (clusters, series), (clusters, series, snapshots, snapshots))
+    if tuple(getattr(found, name).shape for name in _MOMENTS) != wanted:
+        raise ValueError("sums of another shape")
+    return found
