@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from polyculture.stats.difficulty import fit_difficulty, redrawn
 
@@ -80,3 +83,18 @@ def test_larger_samples_know_difficulty_better() -> None:
         fits = redrawn(counts, rates, size, 40, np.random.default_rng(0))
         spread.append(np.std([fit.undone(0, 0.3, 0.3)[-1] for fit in fits]))
     assert 5 < spread[0] / spread[1] < 20
+
+
+def test_the_law_is_found_where_two_kinds_of_individuals_lie_far_apart() -> None:
+    """From exact shares of the truth: the search has to go far enough, not only up to a high likelihood."""
+    proneness, hard, share = np.linspace(-1.5, -0.3, 5), np.array([-2.5, 2.5]), np.array([0.6, 0.4])
+    fails, fails_after = expit(hard[:, None] + proneness), expit(hard[:, None] + proneness - 0.4)
+    patterns = np.array(list(product((0, 1), repeat=5)))
+    chance = np.where(patterns[:, None, :], fails, 1.0 - fails).prod(axis=2) @ share
+    histogram = np.bincount(patterns.sum(axis=1), weights=4_000 * chance)
+    before, after = share @ fails, share @ fails_after
+    fit = fit_difficulty(histogram, before)
+    for model in range(5):
+        all_fail = share * fails.prod(axis=1)
+        truth = (all_fail * (1.0 - fails_after[:, model])).sum() / all_fail.sum()
+        assert fit.undone(model, before[model], after[model])[-1] == pytest.approx(truth, abs=0.006)

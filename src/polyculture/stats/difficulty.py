@@ -16,9 +16,10 @@ from polyculture.stats._rows import Bools, Floats
 __all__ = ["Difficulty", "fit_difficulty", "redrawn"]
 
 _GRID = np.linspace(-9.0, 9.0, 73)  # hardness in log-odds
-_STEPS = 200
+_STEPS = 60
+_INNER = 50  # of the law alone, after each step of both: it moves slowly where it matters, and costs little
 _STARTS = (0.25, 0.75, 1.5, 2.5)  # standard deviations of hardness, of which the likeliest is where the search starts
-_STEPS_OF_STARTS = 60
+_STEPS_OF_STARTS = 5
 _WIDEST = 25.0
 
 
@@ -111,7 +112,8 @@ def fit_difficulty(histogram: ArrayLike, rates: ArrayLike) -> Difficulty:
     individuals, a normal law missed the share that churn gives by a fifth or more, the free one by a few per cent
     from five models on. Expectation-maximization from the likeliest of some normal laws, a fixed number of steps:
     the likelihood leaves much of the law open, and what it leaves open stays near its start. With two models that
-    is nearly all of it, with three much.
+    is nearly all of it, with three much. After each step of all, the law alone takes more: with too few of them, two
+    kinds of individuals far apart and 4,000 of them, the share that churn gives came out .018 too low, and now .007.
 
     Examples
     --------
@@ -201,13 +203,37 @@ def _search(counts: Floats, rates: Floats, start: Floats, steps: int) -> tuple[F
         given /= total
         likelihood = (n * wanted * own).sum(axis=1) + np.einsum("bt,bt->b", seen, (top + np.log(total))[:, :, 0])
         members = np.einsum("bt,btq->bq", seen, given)
-        share = members / n
+        share = _law(given, members / n, share, seen / n)
+        members = share * n
         fails = expit(linear)
         expected = np.einsum("bq,bqj->bj", members, fails)
         information = np.einsum("bq,bqj->bj", members, fails * (1.0 - fails))
         step = (n * wanted - expected) / np.maximum(information, 1e-9)
         own = np.clip(own + np.clip(step, -1.0, 1.0), -_WIDEST, _WIDEST)
     return share, own, likelihood
+
+
+def _law(given: Floats, first: Floats, share: Floats, seen: Floats) -> Floats:
+    """Return the law of hardness after further steps of its own, the models' proneness as it is.
+
+    Parameters
+    ----------
+    given : (B, k + 1, Q) float64
+        Law of hardness by number of failures, under ``share``.
+    first : (B, Q) float64
+        The law after one step.
+    share : (B, Q) float64
+        The law that ``given`` rests on.
+    seen : (B, k + 1) float64
+        Shares of individuals by number of failures.
+    """
+    ratio, law = first / np.maximum(share, 1e-300), first
+    for _ in range(_INNER):
+        moved = given * ratio[:, None, :]
+        weight = seen / np.maximum(moved.sum(axis=2), 1e-300)
+        law = np.einsum("bt,btq->bq", weight, moved)
+        ratio = law / np.maximum(share, 1e-300)
+    return law
 
 
 def _numbers(rates: Floats) -> Floats:
