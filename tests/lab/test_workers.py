@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from polyculture.errors import UsageError
+from polyculture.errors import PolycultureError, UsageError
 from polyculture.lab import run as running
 from polyculture.lab import workers
 from polyculture.lab.plan import Plan
@@ -235,3 +235,13 @@ def test_a_process_that_is_killed_ends_the_run_with_what_is_kept(tmp_path: Path,
     subprocess.run(command, cwd=tmp_path, check=True)
     subprocess.run([*COMMAND, "--out", "whole"], cwd=tmp_path, check=True)
     assert tree(tmp_path / "out") == tree(tmp_path / "whole")
+
+
+def test_memory_that_runs_out_says_what_is_kept_and_how_to_go_on() -> None:
+    said = r"not enough memory for a model \(tried to allocate 9 GiB\)\. 3 of 9 trials are kept"
+    with (
+        pytest.raises(PolycultureError, match=said) as caught,
+        workers.saying_what_is_kept(lambda: "3 of 9 trials are kept"),
+    ):
+        raise MemoryError("tried to allocate 9 GiB\nof 8")
+    assert "goes on there" in caught.value.hint

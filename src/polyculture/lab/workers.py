@@ -233,7 +233,7 @@ def saying_what_is_kept(kept: Callable[[], str]) -> Iterator[None]:
 
 
 def worker_gone(error: BaseException, kept: str) -> PolycultureError | None:
-    """Return the error to show where a process that ran trials is gone; None where it is something else.
+    """Return the error to show where a process that ran trials is gone, or had no memory left; None where it is else.
 
     Parameters
     ----------
@@ -242,6 +242,12 @@ def worker_gone(error: BaseException, kept: str) -> PolycultureError | None:
     kept : str
         What is kept, in words.
     """
+    if isinstance(error, MemoryError):
+        said = f" ({str(error).splitlines()[0]})" if str(error) else ""
+        return PolycultureError(
+            f"There is not enough memory for a model{said}. {kept}.",
+            hint="Run the same command again: it goes on there. Fewer --jobs, or smaller batches, need less memory.",
+        )
     cluster = type(error).__module__.partition(".")[0]
     if not isinstance(error, BrokenProcessPool) and cluster not in {"distributed", "ray"}:
         return None

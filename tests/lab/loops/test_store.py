@@ -128,6 +128,17 @@ def test_a_state_that_a_kill_left_beside_a_finished_chain_is_removed(plan: Plan,
     assert tree(tmp_path / "out") == whole
 
 
+def test_what_a_kill_left_half_written_of_the_report_is_removed(plan: Plan, tmp_path: Path) -> None:
+    run(plan(generations=1, seeds=1), tmp_path / "out")
+    whole = tree(tmp_path / "out")
+    (tmp_path / "out" / ".polyculture-page.tmp").write_bytes(b"<html>")
+    (tmp_path / "out" / ".polyculture-tables.tmp").mkdir()
+    (tmp_path / "out" / ".polyculture-tables.tmp" / "endpoints.csv").write_bytes(b"arm")
+    run(plan(generations=1, seeds=1), tmp_path / "out")
+    assert tree(tmp_path / "out") == whole
+    assert not list((tmp_path / "out").glob(".polyculture-*"))
+
+
 def test_a_stopped_chain_is_finished_and_not_run_again(
     plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
