@@ -303,11 +303,6 @@ def locked(folder: Path, *, wait: bool = False) -> Iterator[None]:
             raise OutputError(
                 f"Another run writes into {str(folder)!r}.", hint="Wait for it, or choose another folder for --out."
             ) from None
-<<<<<<< HEAD
         for place in (folder, folder / "backbones", folder / "tables"):
             sweep(place)
-=======
-        for left in folder.glob(".polyculture-*.tmp"):
-            rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
->>>>>>> actors
         yield
