@@ -72,6 +72,7 @@ benchmarks: $(VENV)/dev
 	$(BIN)/python benchmarks/speed_tally.py
 	$(BIN)/python benchmarks/speed_compare.py
 	$(BIN)/python benchmarks/speed_ladder.py
+	$(BIN)/python benchmarks/speed_loops.py
 
 clean:
 	rm -rf $(VENV) $(REPORTS) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build

@@ -10,9 +10,11 @@ from msgspec.structs import replace
 from rich.console import Console
 from sample_loop import HOSTILE, curve, record
 
+from polyculture.lab.loops.records import SampledRecord
 from polyculture.report.json import json_schema, record_json
 from polyculture.report.lab_loop import difference_kind, html, print_loop, repr_html
 from polyculture.report.lab_loop_charts import Line, accounting_chart, highest_share, lines_chart
+from polyculture.report.lab_loop_people import DARKEST, strata_tables, strips
 from polyculture.report.lab_loop_tables import tables
 
 
@@ -113,3 +115,35 @@ def test_the_terminal_shows_arms_and_flags(width: int, capsys: pytest.CaptureFix
     assert "* classifiers that give nearly everyone" in " ".join(said.split())
     assert "Decision-makers together" in said
     assert all(len(line) <= width for line in said.splitlines())
+
+
+def test_strata_stand_in_a_table_an_arm_darker_where_they_are_larger() -> None:
+    curves = (*record().curves, curve("SeqClass", "stratum_share", 0.4, -0.1, "no, b"))
+    page = html(record(curves=curves))
+    assert page.count('<caption class="hidden">Share of each stratum') == 1
+    (own,) = strata_tables(record(curves=curves))
+    assert (own.arm, tuple(own.generations)) == ("SeqClass", (0, 1, 2, 3))
+    (row,) = own.rows
+    assert (row.name, row.ideal) == ("no, b", "25.0 %")
+    assert [cell.text for cell in row.cells] == ["40.0 %", "30.0 %", "20.0 %", "10.0 %"]
+    assert [cell.shade for cell in row.cells] == [
+        DARKEST,
+        round(DARKEST * 0.75),
+        round(DARKEST / 2),
+        round(DARKEST / 4),
+    ]
+    assert 'id="strata"' not in html(record())
+
+
+def test_pictures_stand_in_the_page_itself_with_words_for_those_who_do_not_see_them() -> None:
+    arm = record(HOSTILE).arms[1]
+    pictures = tuple(SampledRecord(arm=arm, generation=number, images=3, png="QUJD") for number in range(2))
+    own = record(HOSTILE, image=(2, 14, 14), sampled=pictures)
+    page = html(own)
+    assert page.count('<img src="data:image/png;base64,QUJD" alt="3 sampled images of generation ') == 2
+    assert "shown as red and green" in page
+    assert "14 x 14 pixels, 2 channels" in page
+    assert "<script>" not in page
+    assert "img-src data:" in page
+    assert [(one.arm, len(one.pictures)) for one in strips(own)] == [(arm, 2)]
+    assert 'id="sampled"' not in html(record())

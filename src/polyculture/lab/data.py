@@ -19,6 +19,7 @@ import numpy as np
 
 from polyculture.errors import ColumnError, InputError, UsageError, ValueInDataError, first_few, nearest
 from polyculture.lab.components import import_path
+from polyculture.lab.images import Images, pixels_of
 from polyculture.outcomes.groups import Group, is_unknown, parse_group
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ class Prepared:
         Of each individual, where the plan names a column of texts.
     backbones : tuple of Shared
         The pretrained models of the plan.
+    pixels : ndarray of uint8, shape (N, channels, height, width), optional
+        Their images, where they were asked for; ``features`` then has no column.
     """
 
     features: NDArray[np.float64]
@@ -101,6 +104,7 @@ class Prepared:
     hashes: dict[str, str]
     texts: tuple[str, ...] = ()
     backbones: tuple[Shared, ...] = ()
+    pixels: NDArray[np.uint8] | None = None
 
     @property
     def individuals(self) -> int:
@@ -108,8 +112,15 @@ class Prepared:
         return len(self.ids)
 
 
-def prepare(plan: Described) -> Prepared:
+def prepare(plan: Described, *, images: bool = False) -> Prepared:
     """Read the data of a plan and make its arrays.
+
+    Parameters
+    ----------
+    plan : LoopPlan, Plan
+        Data and tasks.
+    images : bool
+        Whether images stay pixels of one byte, rather than becoming columns of numbers.
 
     Raises
     ------
@@ -118,7 +129,7 @@ def prepare(plan: Described) -> Prepared:
     UsageError
         If the source is of no known form.
     """
-    return _prepared(plan.data, plan.tasks)
+    return _prepared(plan.data, plan.tasks, images=images)
 
 
 def prepare_one(data: Data, label: str | None) -> Prepared:
@@ -134,8 +145,17 @@ def prepare_one(data: Data, label: str | None) -> Prepared:
     return _prepared(data, () if label is None else (Task(name="pretraining", label=label),))
 
 
-def _prepared(data: Data, tasks: Sequence[Task]) -> Prepared:
-    frame, hashes = read_frame(data)
+def _prepared(data: Data, tasks: Sequence[Task], *, images: bool = False) -> Prepared:
+    frame, pixels, hashes = _read(data)
+    if pixels is not None:
+        if not images:
+            frame, pixels = Images(frame, pixels).frame(), None
+        elif data.image not in (None, pixels.shape[1:]):
+            raise UsageError(
+                f"image = {list(data.image or ())}, and the images of {data.source} are {list(pixels.shape[1:])}.",
+                hint="Leave image out: they say it themselves.",
+            )
+        _check_names(data, (), frame)
     if frame.height < FEWEST_INDIVIDUALS:
         raise InputError(
             f"{data.source} holds {frame.height} individuals.", hint=f"Give at least {FEWEST_INDIVIDUALS}."
@@ -143,16 +163,21 @@ def _prepared(data: Data, tasks: Sequence[Task]) -> Prepared:
     labels = [_group(task.label, frame, f"The label of task {task.name!r}") for task in tasks]
     own_labels = {label.column for label in labels if label.expression is None and not label.bins}
     seen = [
-        _columns(data, task, frame, own_labels | set(label.sources()))
+        _columns(data, task, frame, own_labels | set(label.sources())) if pixels is None else set()
         for task, label in zip(tasks, labels, strict=True)
     ]
     columns = tuple(name for name in frame.columns if any(name in own for own in seen))
     features, origin = _encoded(frame, columns, data.codes)
-    if data.image is not None and len(columns) != math.prod(data.image):
-        raise UsageError(
-            f"image = {list(data.image)} has {math.prod(data.image)} pixels, and there are {len(columns)} features.",
-            hint="Name channels, height and width; leave columns out that are no pixels.",
-        )
+    if data.image is not None and pixels is None:
+        if len(columns) != math.prod(data.image):
+            raise UsageError(
+                f"image = {list(data.image)} has {math.prod(data.image)} pixels, and there are {len(columns)} "
+                "features.",
+                hint="Name channels, height and width; leave columns out that are no pixels.",
+            )
+        if images:
+            pixels = pixels_of(features, data.image, data.white)
+            features, origin = features[:, :0], origin[:0]
     targets = []
     for task, label, own in zip(tasks, labels, seen, strict=True):
         codes, classes = _codes(label, frame)
@@ -172,7 +197,7 @@ def _prepared(data: Data, tasks: Sequence[Task]) -> Prepared:
         targets.append(Target(codes, classes, sees))
     cell, cells = _cells(data, frame)
     ids, texts = _ids(data, frame), _texts(data, frame)
-    return Prepared(features, origin, columns, tuple(targets), ids, cell, cells, hashes, texts)
+    return Prepared(features, origin, columns, tuple(targets), ids, cell, cells, hashes, texts, pixels=pixels)
 
 
 def _texts(data: Data, frame: pl.DataFrame) -> tuple[str, ...]:
@@ -203,14 +228,29 @@ def read_frame(data: Data) -> tuple[pl.DataFrame, dict[str, str]]:
     InputError, UsageError
         If there is no such source, or it cannot be read.
     """
+    frame, pixels, hashes = _read(data)
+    return (frame if pixels is None else Images(frame, pixels).frame()), hashes
+
+
+def _read(data: Data) -> tuple[pl.DataFrame, NDArray[np.uint8] | None, dict[str, str]]:
+    """Return the table, the pixels where a loader gave images, and the SHA-256 of what they were made of."""
+    module, colon, name = data.source.partition(":")
+    if colon and all(part.isidentifier() for part in module.split(".")) and name.isidentifier():
+        found = _loaded(data)
+        if isinstance(found, Images):
+            return found.table, found.pixels, {data.source: found.digest()}
+        frame, hashes = _hashed(_polars(found, data.source), data.source)
+    else:
+        frame, hashes = _read_table(data)
+    return frame, None, hashes
+
+
+def _read_table(data: Data) -> tuple[pl.DataFrame, dict[str, str]]:
     import polars as pl
 
     if data.source in _BUNDLED:
         module, _, name = _BUNDLED[data.source].partition(":")
         return _hashed(getattr(import_module(module), name)(), data.source)
-    module, colon, name = data.source.partition(":")
-    if colon and all(part.isidentifier() for part in module.split(".")) and name.isidentifier():
-        return _hashed(_polars(_loaded(data), data.source), data.source)
     from polyculture.readers import open_sources
 
     if not Path(data.source).exists() and (hint := nearest(data.source, _BUNDLED)):
@@ -281,14 +321,18 @@ def _codes(group: Group, frame: pl.DataFrame) -> tuple[NDArray[np.int64], tuple[
     return np.array([-1 if value is None else place[value] for value in values], dtype=np.int64), classes
 
 
-def _columns(data: Data, task: Task, frame: pl.DataFrame, labels: set[str]) -> set[str]:
-    """Return the columns that decision-makers of a task see."""
-    for name in (*data.features, *data.leave_out, *task.features, *task.leave_out, *([data.id] if data.id else [])):
+def _check_names(data: Data, more: Sequence[str], frame: pl.DataFrame) -> None:
+    for name in (*data.features, *data.leave_out, *more, *([data.id] if data.id else [])):
         if name not in frame.columns:
             raise ColumnError(
                 f"There is no column {name!r} in {data.source}.",
                 hint=nearest(name, frame.columns) or f"The columns are: {first_few(frame.columns, limit=20)}.",
             )
+
+
+def _columns(data: Data, task: Task, frame: pl.DataFrame, labels: set[str]) -> set[str]:
+    """Return the columns that decision-makers of a task see."""
+    _check_names(data, (*task.features, *task.leave_out), frame)
     chosen = task.features or data.features
     for name in chosen:
         if name in labels:

@@ -16,6 +16,7 @@ from polyculture.report import words
 from polyculture.report.html import environment, template_text
 from polyculture.report.lab_loop_charts import LOOK, Line, accounting_chart, ends, highest_share, lines_chart
 from polyculture.report.lab_loop_curves import curve_tables
+from polyculture.report.lab_loop_people import strata_tables, strips
 from polyculture.report.lab_sharing import step_words
 from polyculture.report.sections import MOST_TABLE_ROWS, Figure, figure
 
@@ -106,6 +107,8 @@ def html(record: LoopRecord) -> str:
             by_group=_by_group(record),
             curve_tables=curve_tables(record, TITLES, KINDS),
             books=_books(record),
+            strata=strata_tables(record),
+            strips=strips(record),
             first_and_last=_first_and_last(record),
             kinds=KINDS,
             titles=TITLES,

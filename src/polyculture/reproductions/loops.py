@@ -14,7 +14,8 @@ from polyculture.audit.words import listed, plural
 from polyculture.claims import feedback_loops as paper
 from polyculture.claims.records import VERDICTS, ClaimRecord, ReproductionRecord, Verdict
 from polyculture.claims.verdict import direction
-from polyculture.lab.loops.units import LAST
+from polyculture.lab.loops.sentences import flag
+from polyculture.lab.loops.units import CHANGE, LAST
 from polyculture.loops import Loop, loop
 from polyculture.reproductions.experiments import AnyPath
 from polyculture.reproductions.law_school import BAR, DERIVED, GROUPS, ROW_NUMBERS, passed
@@ -24,20 +25,20 @@ from polyculture.reproductions.result import Reproduction
 if TYPE_CHECKING:
     from polyculture.lab.loops.records import EndpointRecord, LoopRecord
 
-__all__ = ["ClaimsOf", "claim", "data_sets", "endpoint", "on_data_sets", "run_loops"]
+__all__ = ["ClaimsOf", "claim", "data_sets", "endpoint", "on_data_sets", "on_tables", "run_loops", "trends"]
 
-ClaimsOf = Callable[["LoopRecord", str], list[ClaimRecord]]
+ClaimsOf = Callable[[Loop, str], list[ClaimRecord]]
 GENERATOR = {
     "steps": [
         {"estimator": "sklearn.decomposition.PCA", "parameters": {"n_components": 0.95}},
         {"estimator": "sklearn.mixture.GaussianMixture", "parameters": {"n_components": 4, "reg_covar": 0.001}},
     ]
 }
-_NOTES = (
+_ON_TABLES = (
     "The paper's loops are of images, generators are variational autoencoders and 40 generations long. On tables, with "
-    "mixtures and short loops, only its directions can be held against what is found.",
-    "Each claim of a data set is one of several looks at the same chains; no interval is corrected for that.",
+    "mixtures and short loops, only its directions can be held against what is found."
 )
+_LOOKS = "Each claim of a data set is one of several looks at the same chains; no interval is corrected for that."
 
 
 def data_sets(law_school: AnyPath | None, seed: int) -> dict[str, dict[str, Any]]:
@@ -97,6 +98,12 @@ def on_data_sets(name: str, common: dict[str, Any], law_school: AnyPath | None, 
     return {data: {**common, **own, "name": f"{name}, {data}"} for data, own in found.items()}
 
 
+def on_tables(plans: dict[str, dict[str, Any]]) -> tuple[str, ...]:
+    """Return what a reader should know of loops on tables."""
+    left_out = [] if LAW_SCHOOL in plans else ["Law school was not run: give its table as --data FILE."]
+    return (*left_out, _ON_TABLES)
+
+
 def endpoint(
     record: LoopRecord, arm: str, measure: str, name: str = LAST, of: str | None = None
 ) -> EndpointRecord | None:
@@ -132,6 +139,55 @@ def claim(
     )
 
 
+def trends(
+    record: LoopRecord, about: str, settings: Sequence[str], drift: tuple[str, str], endings: dict[str, tuple[str, str]]
+) -> list[ClaimRecord]:
+    """Return the claims of the paper's directions: how settings drift, and what reparation holds.
+
+    Parameters
+    ----------
+    record : LoopRecord
+        The loop.
+    about : str
+        Its data set.
+    settings : sequence of str
+        Of which a fall of accuracy, a growing gap and a drift of classes are claimed; the last one has sequential
+        generators too, and its arm is compared with the first.
+    drift : tuple of str
+        The claim on a class, and the class.
+    endings : dict
+        Ending of the name of an arm with reparation -> measure that ends lower than without, and the claim.
+    """
+    found = []
+    for setting in settings:
+        changes = (
+            (paper.FALLS, endpoint(record, setting, "accuracy", CHANGE), False),
+            (paper.EQUALIZED_ODDS, endpoint(record, setting, "equalized_odds_difference", CHANGE), True),
+            (drift[0], endpoint(record, setting, "class_share", CHANGE, drift[1]), True),
+        )
+        beside = next((flag(one) for one in record.collapse if one.arm == setting), "")
+        found += [
+            claim(
+                f"{about}, {setting}",
+                words,
+                None if one is None else one.value,
+                above=up,
+                beside=beside if words == paper.EQUALIZED_ODDS else "",
+            )
+            for words, one, up in changes
+        ]
+    faster = endpoint(record, settings[-1], "accuracy")
+    found.append(claim(about, paper.FASTER, None if faster is None else faster.difference, above=False))
+    for arm in record.arms:
+        for ending, (measure, words) in endings.items():
+            if arm.endswith(f" + {ending}"):
+                one = endpoint(record, arm, measure)
+                stat = None if one is None else one.difference
+                statement = f"{words} (difference of KL, nats)"
+                found.append(claim(f"{about}, {arm}", statement, stat, above=False, unit="number"))
+    return found
+
+
 def run_loops(
     name: str,
     plans: dict[str, dict[str, Any]],
@@ -155,9 +211,9 @@ def run_loops(
     plans : dict of str to dict
         Data set -> plan.
     claims_of : callable
-        Claims from a record and the name of its data set.
+        Claims from a loop and the name of its data set.
     notes : sequence of str
-        What a reader should know of it.
+        What a reader should know of it, beside what is known of any loop.
     out : path or None
         Folder of the results; the loop of each data set goes into a folder of its name.
     settings, jobs, backend, seed, command, progress
@@ -172,7 +228,7 @@ def run_loops(
             folder.mkdir(parents=True, exist_ok=True)
         said = None if progress is None else _prefixed(progress, data)
         found[data] = loop(plan, out=folder, set=settings, jobs=jobs, backend=backend, progress=said)
-    claims = [one for data, result in found.items() for one in claims_of(result.record, data)]
+    claims = [one for data, result in found.items() for one in claims_of(result, data)]
     counts = Counter(one.verdict for one in claims)
     words: dict[Verdict, str] = {
         "agrees": "agree",
@@ -199,8 +255,7 @@ def run_loops(
                 *(["The loops themselves are in folders of the data sets' names: report.html, tables."] if out else []),
                 *([f"The plans were changed: {', '.join(settings)}."] if settings else []),
                 *notes,
-                *([] if LAW_SCHOOL in plans else ["Law school was not run: give its table as --data FILE."]),
-                *_NOTES,
+                _LOOKS,
                 *dict.fromkeys(note for result in found.values() for note in result.record.notes[:3]),
             ),
         ),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NAMES", "reproduce"]
 
-# Name -> module with a function ``reproduce`` whose keywords are the options of that analysis.
+# Name -> module with a function ``reproduce`` (or the one named) whose keywords are the options of that analysis.
 _MODULES = {
     "ecosystem-level": "polyculture.reproductions.run",
     "german-credit": "polyculture.reproductions.german_credit",
@@ -23,6 +23,12 @@ _MODULES = {
     "shared-text": "polyculture.reproductions.shared_text",
     "tabular-loop": "polyculture.reproductions.tabular_loop",
     "two-pools": "polyculture.reproductions.two_pools",
+    "colored-mnist": "polyculture.reproductions.colored_mnist",
+    "colored-svhn": "polyculture.reproductions.colored_svhn",
+    "celeba": "polyculture.reproductions.faces:celeba",
+    "fairface": "polyculture.reproductions.faces:fairface",
+    "image-ablations": "polyculture.reproductions.image_ablations",
+    "image-pools": "polyculture.reproductions.image_pools",
 }
 NAMES = tuple(_MODULES)
 
@@ -34,11 +40,12 @@ def reproduce(name: str = "ecosystem-level", /, **options: Any) -> Reproduction:
     ----------
     name : str
         "ecosystem-level" (2307.05862); "german-credit", "law-school" or "acs" (2211.13972, sharing training data);
-        "tabular-loop" or "two-pools" (2403.07857, feedback loops).
+        "tabular-loop" or "two-pools" (2403.07857, feedback loops); "colored-mnist", "colored-svhn", "celeba" or
+        "fairface" (its loops on images), "image-ablations", "image-pools".
     **options
         Of that analysis. ecosystem-level: data, dermatology, map, kinds. The others: scale ("quick", "laptop",
         "paper"), set, out, jobs, backend, and codes and split (german-credit), data and gpa (law-school), data and
-        individuals (acs), data (tabular-loop, two-pools). All: seed, command, progress.
+        individuals (acs), data (tabular-loop, two-pools, and all loops on images). All: seed, command, progress.
 
     Returns
     -------
@@ -59,7 +66,8 @@ def reproduce(name: str = "ecosystem-level", /, **options: Any) -> Reproduction:
     if name not in NAMES:
         hint = nearest(str(name), NAMES) or f"There are: {', '.join(NAMES)}."
         raise UsageError(f"There is no reproduction {name!r}.", hint=hint)
-    function = import_module(_MODULES[name]).reproduce
+    module, _, own = _MODULES[name].partition(":")
+    function = getattr(import_module(module), own or "reproduce")
     names = list(signature(function).parameters)
     for option in options:
         if option not in names:

@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from polyculture.claims import feedback_loops as paper
-from polyculture.lab.loops.sentences import flag
-from polyculture.lab.loops.units import CHANGE
 from polyculture.reproductions.experiments import AnyPath, Scale, sized
-from polyculture.reproductions.loops import GENERATOR, claim, endpoint, on_data_sets, run_loops
+from polyculture.reproductions.loops import GENERATOR, on_data_sets, on_tables, run_loops, trends
 
 if TYPE_CHECKING:
     from polyculture.claims.records import ClaimRecord
-    from polyculture.lab.loops.records import LoopRecord
+    from polyculture.loops import Loop
     from polyculture.reproductions.result import Reproduction
 
 __all__ = ["NAME", "plans", "reproduce"]
@@ -57,41 +55,14 @@ def _arms() -> list[dict[str, Any]]:
     return arms
 
 
-def _claims(record: LoopRecord, data: str) -> list[ClaimRecord]:
+def _claims(loop: Loop, data: str) -> list[ClaimRecord]:
+    record = loop.record
     larger = max(record.classes, key=lambda name: sum(one.original for one in record.strata if one.target == name))
-    found = []
-    for setting in SETTINGS[:2]:
-        about = f"{data}, {setting}"
-        changes = (
-            (paper.FALLS, endpoint(record, setting, "accuracy", CHANGE), False),
-            (paper.EQUALIZED_ODDS, endpoint(record, setting, "equalized_odds_difference", CHANGE), True),
-            (paper.DRIFT, endpoint(record, setting, "class_share", CHANGE, larger), True),
-        )
-        beside = flag(next(one for one in record.collapse if one.arm == setting))
-        found += [
-            claim(
-                about,
-                words,
-                None if one is None else one.value,
-                above=up,
-                beside=beside if words == paper.EQUALIZED_ODDS else "",
-            )
-            for words, one, up in changes
-        ]
-    faster = endpoint(record, "SeqGenSeqClass", "accuracy")
-    found.append(claim(data, paper.FASTER, None if faster is None else faster.difference, above=False))
-    for arm in record.arms:
-        for ending, measure, words in (
-            ("cla-STAR", "trained_divergence", paper.HOLDS_TRAINED),
-            ("cla+gen-STAR", "divergence", paper.HOLDS_GENERATED),
-        ):
-            if arm.endswith(f" + {ending}"):
-                one = endpoint(record, arm, measure)
-                stat = None if one is None else one.difference
-                found.append(
-                    claim(f"{data}, {arm}", f"{words} (difference of KL, nats)", stat, above=False, unit="number")
-                )
-    return found
+    endings = {
+        "cla-STAR": ("trained_divergence", paper.HOLDS_TRAINED),
+        "cla+gen-STAR": ("divergence", paper.HOLDS_GENERATED),
+    }
+    return trends(record, data, SETTINGS[:2], (paper.DRIFT, larger), endings)
 
 
 def reproduce(
@@ -117,11 +88,12 @@ def reproduce(
     set, out, jobs, backend, seed, command, progress
         As in `polyculture.lab.loop` and `polyculture.reproduce`.
     """
+    own = plans(data, scale, seed=seed)
     return run_loops(
         NAME,
-        plans(data, scale, seed=seed),
+        own,
         _claims,
-        notes=(),
+        notes=on_tables(own),
         out=out,
         settings=set,
         jobs=jobs,

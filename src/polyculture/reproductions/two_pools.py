@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.claims import feedback_loops as paper
 from polyculture.reproductions.experiments import AnyPath, Scale, sized
-from polyculture.reproductions.loops import GENERATOR, claim, endpoint, on_data_sets, run_loops
+from polyculture.reproductions.loops import GENERATOR, claim, endpoint, on_data_sets, on_tables, run_loops
 
 if TYPE_CHECKING:
     from polyculture.claims.records import ClaimRecord
-    from polyculture.lab.loops.records import LoopRecord
+    from polyculture.loops import Loop
     from polyculture.reproductions.result import Reproduction
 
 __all__ = ["NAME", "plans", "reproduce"]
@@ -65,8 +65,8 @@ def plans(law_school: AnyPath | None = None, scale: str = "quick", *, seed: int 
     return on_data_sets(NAME, common, law_school, seed)
 
 
-def _claims(record: LoopRecord, data: str) -> list[ClaimRecord]:
-    found = []
+def _claims(loop: Loop, data: str) -> list[ClaimRecord]:
+    record, found = loop.record, []
     for setting in SETTINGS:
         for words in ("half from a shared pool", "shared pool"):
             arm = f"{setting}, {words}"
@@ -104,12 +104,14 @@ def reproduce(
     set, out, jobs, backend, seed, command, progress
         As in `polyculture.lab.loop` and `polyculture.reproduce`.
     """
+    own = plans(data, scale, seed=seed)
     return run_loops(
         NAME,
-        plans(data, scale, seed=seed),
+        own,
         _claims,
         notes=[
             "No paper reports this: the claim is that of sharing components, for data that the models made themselves.",
+            *on_tables(own),
         ],
         out=out,
         settings=set,

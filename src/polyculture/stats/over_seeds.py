@@ -13,7 +13,7 @@ from scipy.special import stdtrit
 
 from polyculture.stats._interval import Estimated, undefined
 
-__all__ = ["log_ratio_values", "over_seeds"]
+__all__ = ["from_reported", "log_ratio_values", "over_seeds"]
 
 ONE_SEED = "one seed: how much other seeds would differ is not known"
 NO_SEED = "undefined at every seed"
@@ -59,6 +59,53 @@ def over_seeds(values: ArrayLike, *, level: float = 0.95, looks: int = 1) -> Est
     half = float(stdtrit(len(known) - 1, 1.0 - (1.0 - level) / (2.0 * looks))) * error
     method = f"t over {len(known)} seeds" + (f"; simultaneous over {looks} (Bonferroni)" if looks > 1 else "")
     return Estimated(mean, mean - half, mean + half, method)
+
+
+def from_reported(
+    values: ArrayLike, reported: float, sd: float | None = None, seeds: int = 0, *, level: float = 0.95
+) -> Estimated:
+    """Return how far the mean over seeds is from a reported mean over other seeds, with both spreads.
+
+    Parameters
+    ----------
+    values : array_like, shape (R,)
+        One value a seed; NaN where it is undefined there.
+    reported : float
+        The other mean.
+    sd : float, optional
+        Standard deviation of the values that it was made of; where it is not known, ours alone make the interval.
+    seeds : int
+        How many those were.
+    level : float
+        Level of the interval.
+
+    Returns
+    -------
+    Estimated
+        Mean minus ``reported``: Welch's t interval, or ours moved.
+
+    Examples
+    --------
+    >>> found = from_reported([0.70, 0.72, 0.74], 0.80, sd=0.03, seeds=5)
+    >>> round(found.value, 2), round(found.low, 3), round(found.high, 3)
+    (-0.08, -0.124, -0.036)
+    """
+    own = over_seeds(values, level=level)
+    if own.value is None or own.low is None or own.high is None:
+        return own if own.value is None else own._replace(value=own.value - reported)
+    if sd is None:
+        method = f"{own.method}; how far the reported seeds differ is not known"
+        return Estimated(own.value - reported, own.low - reported, own.high - reported, method)
+    given = np.asarray(values, dtype=np.float64)
+    known = given[np.isfinite(given)]
+    parts = np.array([known.var(ddof=1) / len(known), sd * sd / seeds])
+    error, degrees = math.sqrt(parts.sum()), np.array([len(known) - 1, seeds - 1])
+    freedom = parts.sum() ** 2 / (parts**2 / degrees).sum()
+    half = float(stdtrit(freedom, 1.0 - (1.0 - level) / 2.0)) * error
+    difference = own.value - reported
+    return Estimated(
+        difference, difference - half, difference + half, f"Welch over {len(known)} seeds and {seeds} reported ones"
+    )
 
 
 def log_ratio_values(numerators: ArrayLike, denominators: ArrayLike) -> NDArray[np.float64]:

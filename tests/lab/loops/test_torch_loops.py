@@ -304,11 +304,11 @@ def test_images_are_seen_as_images_and_steps_after_others_are_not(plan: Plan) ->
     own = plan(data=data, label="digit in [5, 7, 9]", generator=vae, classifier=[cnn], label_annotator=cnn,
                group_annotator={"steps": [pca, MLP]}, seeds=1, keep=2)  # fmt: skip
     one = Chain(own, everyone(own), 0)
-    assert one.world.features.shape[1:] == (64,)
-    assert (one.world.features.min(), one.world.features.max()) == (0.0, 1.0)
+    assert one.world.features.shape[1:] == (1, 8, 8)
+    assert (one.world.features.min(), one.world.features.max()) == (0, 255)
     generation, state = one.step(0)
     assert not generation.stopped
-    assert state[0]["classifier"].features.shape == (84, 64)
+    assert state[0]["classifier"].features.shape == (84, 1, 8, 8)
     assert one.generators[0].last.shape_ == one.annotator.estimator.shape_ == (1, 8, 8)
     assert one.grouping.estimator.steps[-1][1].shape_ == (3,)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,12 +16,13 @@ import numpy as np
 
 from polyculture.errors import UsageError
 from polyculture.lab.components import build
+from polyculture.lab.images import as_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from polyculture.lab.loops.plan import LoopPlan
-    from polyculture.lab.loops.rows import Event, Floats, Ints, Rows
+    from polyculture.lab.loops.rows import Event, Features, Floats, Ints, Rows
     from polyculture.lab.plan import Step
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Offered",
     "Samples",
     "Weights",
+    "as_seen",
     "first_line",
     "fit_classifier",
     "fit_generator",
@@ -48,11 +50,15 @@ Weights = dict[str, "NDArray[Any]"]
 """What a model has learned, as arrays by name."""
 Offered = Mapping[str, Any]
 """Parameters that a plan offers to its actors: those who know the name take them."""
+AT_ONCE = 10_000
+"""Images that become numbers at once, each of which is eight times as long."""
 
 
 class Generates(Protocol):
     """What a plan may name as a generator: anything with `fit` and `sample`.
 
+    Images come as numbers from 0 (black) to 1, a row of pixels each, channel by channel; and go so, or as images. What
+    has a parameter ``image`` is told their channels, height and width.
     ``sample`` may take ``random_state``, or the object may have a parameter of that name; a generator with neither
     must draw the same numbers whenever it is fitted to the same rows. An answer of several arrays means the first.
 
@@ -68,6 +74,7 @@ class Generates(Protocol):
 class Classifies(Protocol):
     """What a plan may name as a classifier or annotator: anything with `fit` and `predict_proba`.
 
+    Images come as to a generator.
     Reweighting needs ``fit(X, y, sample_weight=...)``, training on batches ``partial_fit(X, y, classes=...)``, or
     ``fit(X, y, batches=...)``, which is told the batch of each row.
     """
@@ -92,8 +99,8 @@ class Keeps(Protocol):
 class Decides(Protocol):
     """A classifier that has been fitted: probabilities of all classes of the world, (n, K)."""
 
-    def probabilities(self, features: Floats) -> Floats: ...  # noqa: D102
-    def decide(self, features: Floats) -> Ints: ...  # noqa: D102
+    def probabilities(self, features: Features) -> Floats: ...  # noqa: D102
+    def decide(self, features: Features) -> Ints: ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,13 +110,13 @@ class Constant:
     label: int
     classes: int
 
-    def probabilities(self, features: Floats) -> Floats:
+    def probabilities(self, features: Features) -> Floats:
         """Return 1 for that class, (n, K)."""
         found = np.zeros((len(features), self.classes))
         found[:, self.label] = 1.0
         return found
 
-    def decide(self, features: Floats) -> Ints:
+    def decide(self, features: Features) -> Ints:
         """Return that class for everyone, (n,)."""
         return np.full(len(features), self.label, dtype=np.int64)
 
@@ -121,24 +128,36 @@ class Fitted:
     estimator: Any
     classes: int
 
-    def probabilities(self, features: Floats) -> Floats:
+    def probabilities(self, features: Features) -> Floats:
         """Return the probability of every class of the world; 0 for those that it has not seen."""
         found = np.zeros((len(features), self.classes))
         if not len(features):  # a draw may ask for nobody, which scikit-learn refuses
             return found
-        found[:, np.asarray(self.estimator.classes_, dtype=np.int64)] = self.estimator.predict_proba(features)
+        columns = np.asarray(self.estimator.classes_, dtype=np.int64)
+        size = AT_ONCE if features.dtype == np.uint8 else len(features)
+        for start in range(0, len(features), size):
+            part = slice(start, start + size)
+            found[part, columns] = self.estimator.predict_proba(as_seen(features[part], self.estimator))
         return found
 
-    def decide(self, features: Floats) -> Ints:
+    def decide(self, features: Features) -> Ints:
         """Return the most probable class, the first of equal ones; what a randomized classifier drew."""
         if len(features) and hasattr(self.estimator, "decide"):
-            return np.asarray(self.estimator.decide(features), dtype=np.int64)
+            return np.asarray(self.estimator.decide(as_seen(features, self.estimator)), dtype=np.int64)
         return np.asarray(self.probabilities(features).argmax(axis=1), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """A generator that has been fitted: transformers that can be undone, and what samples."""
+    """A generator that has been fitted: transformers that can be undone, and what samples.
+
+    Attributes
+    ----------
+    before : tuple of transformer
+        What is undone, the last first.
+    last : object
+        What samples.
+    """
 
     before: tuple[Any, ...]
     last: Any
@@ -200,11 +219,18 @@ def fit_generator(
     if rows.batch is not None and takes_batches(fitted.last):
         more["batches"] = rows.batch
     with _heard(events):
-        found = np.ascontiguousarray(rows.features)
+        found = np.ascontiguousarray(as_seen(rows.features, parts[0]))
         for step in fitted.before:
             found = step.fit_transform(found)
         fitted.last.fit(found, **more)
     return fitted
+
+
+def as_seen(features: Features, estimator: Any) -> Features:
+    """Return features as an estimator takes them: images as rows of pixels, of single precision for networks."""
+    first = estimator.steps[0][1] if hasattr(estimator, "steps") else estimator
+    network = hasattr(first, "get_params") and "image" in first.get_params(deep=False)
+    return as_numbers(features, np.float32 if network else np.float64)
 
 
 def libraries_of(plan: LoopPlan) -> tuple[str, ...]:
@@ -267,13 +293,14 @@ def fit_classifier(  # noqa: PLR0917 (what a fit is made of)
         return Constant(int(there[0]) if len(there) else 0, classes)
     pipeline = build(steps, seed, offered)
     estimator = pipeline.steps[0][1] if len(pipeline.steps) == 1 else pipeline
+    rows = replace(rows, features=np.ascontiguousarray(as_seen(rows.features, estimator)))
     with _heard(events):
         if learn is not None:
             return Fitted(learn(estimator, rows, seed), classes)
         more: dict[str, Any] = {} if rows.weight is None else {weight_name(pipeline, estimator): rows.weight}
         if rows.batch is not None and takes_batches(estimator):
             more["batches"] = rows.batch
-        estimator.fit(np.ascontiguousarray(rows.features), rows.label, **more)
+        estimator.fit(rows.features, rows.label, **more)
     return Fitted(estimator, classes)
 
 

@@ -22,6 +22,7 @@ from polyculture.lab.loops.records import (
     LoopRecord,
     StratumRecord,
 )
+from polyculture.lab.loops.sampled import sampled
 from polyculture.lab.loops.sentences import headline, notes
 from polyculture.lab.loops.units import CHANGE, ENDPOINTS, LAST, MEAN, UNITS
 from polyculture.lab.loops.world import ideal_of, strata_names, tested_of
@@ -98,6 +99,8 @@ def _analysed(store: LoopStore) -> LoopRecord:
         accounting=accounting(store, found),
         faults=faults,
         notes=notes(plan, collapse, faults, manifest.groups),
+        image=manifest.image,
+        sampled=sampled(store),
     )
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polyculture.lab.loops.actors import Decides, Samples, first_line
+from polyculture.lab.images import as_pixels
+from polyculture.lab.loops.actors import AT_ONCE, Decides, Samples, first_line
 from polyculture.lab.loops.embedding import Embedding, embedding_of
 from polyculture.lab.loops.generation import Generation, Made
 from polyculture.lab.loops.interventions import select
@@ -26,7 +28,7 @@ from polyculture.lab.loops.world import world_of
 if TYPE_CHECKING:
     from polyculture.lab.loops.kept import Models
     from polyculture.lab.loops.plan import LoopPlan
-    from polyculture.lab.loops.rows import Draw
+    from polyculture.lab.loops.rows import Draw, Features, Ints
     from polyculture.lab.loops.star import Accounting
     from polyculture.lab.loops.trainer import State
     from polyculture.lab.loops.world import Everyone, World
@@ -227,7 +229,7 @@ class Chain:
         if not number:
             nobody = np.zeros(0, dtype=np.int64)
             return Rows(self.world.features[:0], nobody, nobody)
-        features, label = generator.sample(number, rng)
+        features, label = _sampled(generator, number, rng, self.world.image)
         if len(features) < number:
             events.append(Event("not finite", f"{number - len(features)} of {number} people"))
         if len(features) <= FEWEST_FINITE * number:
@@ -279,6 +281,20 @@ class Chain:
         world = self.world
         rates = of_groups(predicted, world.test_label, world.test_group, world.favourable, len(world.groups))
         self.errors[maker] = np.vstack([self.errors[maker], 1.0 - rates["accuracy"]])
+
+
+def _sampled(
+    generator: Samples, number: int, rng: np.random.Generator, image: tuple[int, ...]
+) -> tuple[Features, Ints | None]:
+    """Return the features of so many people, images in grey levels as original ones are; classes as generators do."""
+    if not image:
+        return generator.sample(number, rng)
+    parts = [generator.sample(min(AT_ONCE, number - start), rng) for start in range(0, number, AT_ONCE)]
+    found = [features.reshape(len(features), prod(features.shape[1:])) for features, _ in parts]
+    if found[0].shape[1] != prod(image):
+        raise Stopped(f"the generator gives images of {found[0].shape[1]} pixels")
+    label = np.concatenate([label for _, label in parts]) if generator.conditional else None
+    return np.concatenate([as_pixels(one, image) for one in found]), label
 
 
 def _stopped(number: int, said: str, events: Sequence[Sequence[Event]]) -> Generation:

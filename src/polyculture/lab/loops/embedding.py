@@ -14,6 +14,8 @@ import numpy as np
 
 from polyculture.errors import UsageError
 from polyculture.lab.components import build
+from polyculture.lab.images import as_numbers
+from polyculture.lab.loops.actors import as_seen
 from polyculture.lab.plan import Step
 
 if TYPE_CHECKING:
@@ -67,19 +69,14 @@ def embedding_of(plan: LoopPlan, world: World, annotator: Decides, seed: int) ->
     """
     if isinstance(plan.embedding, Step):
         estimator = build([plan.embedding], seed, plan.offered()).steps[0][1]
-        estimator.fit(_numbers(world.features), world.label)
-        return Embedding(world, lambda features: _rows(estimator.transform(_numbers(features))))
+        estimator.fit(as_seen(world.features, estimator), world.label)
+        return Embedding(world, lambda features: _rows(estimator.transform(as_seen(features, estimator))))
     if plan.embedding == "annotator":
         told: Any = annotator
-        return Embedding(world, lambda features: _rows(told.estimator.transform(_numbers(features))))
+        return Embedding(world, lambda features: _rows(told.estimator.transform(as_seen(features, told.estimator))))
     if plan.embedding == "features":
-        return Embedding(world, lambda features: _rows(_numbers(features)))
+        return Embedding(world, lambda features: _rows(as_numbers(features)))
     return Embedding(world, world.embedded)
-
-
-def _numbers(features: Any) -> Any:
-    """Return features as estimators take them."""
-    return features
 
 
 def _rows(found: Any) -> Floats:

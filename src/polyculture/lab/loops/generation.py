@@ -13,7 +13,7 @@ import numpy as np
 from polyculture.errors import FileError
 from polyculture.lab.chunks import parquet
 from polyculture.lab.loops.measures import DISTANCES
-from polyculture.lab.loops.rows import Event, Floats, Ints, Rows
+from polyculture.lab.loops.rows import Event, Features, Floats, Ints, Rows
 from polyculture.lab.loops.star import Accounting
 
 __all__ = ["Generation", "Made", "generation_bytes", "read_generation", "read_state", "state_bytes"]
@@ -55,7 +55,7 @@ class Made:
     distances: dict[str, float]
     accounting: dict[str, Accounting] = field(default_factory=dict)
     events: tuple[Event, ...] = ()
-    kept: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    kept: Features = field(default_factory=lambda: np.zeros((0, 0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ def generation_bytes(generation: Generation) -> bytes:
     return _parquet(table)
 
 
-def _flat(features: Floats) -> Floats:
+def _flat(features: Features) -> Features:
     """Return features as a row a person, also of nobody."""
     return features.reshape(len(features), math.prod(features.shape[1:]))
 
@@ -185,6 +185,9 @@ def state_bytes(state: list[dict[str, Rows]]) -> bytes:
         for purpose, rows in own.items():
             flat = _flat(rows.features)
             weight = np.ones(len(rows)) if rows.weight is None else rows.weight
+            columns: dict[str, Any] = {f"x{column}": flat[:, column] for column in range(flat.shape[1])}
+            if flat.dtype == np.uint8:  # images: one column, since so many would be slow
+                columns = {"pixels": pl.Series(flat, dtype=pl.Array(pl.UInt8, flat.shape[1]))}
             batch = np.full(len(rows), -1) if rows.batch is None else rows.batch
             parts.append(
                 pl.DataFrame(
@@ -196,7 +199,7 @@ def state_bytes(state: list[dict[str, Rows]]) -> bytes:
                         "weight": weight,
                         "batch": batch,
                         "weighted": pl.repeat(rows.weight is not None, len(rows), dtype=pl.Boolean, eager=True),
-                        **{f"x{column}": flat[:, column] for column in range(flat.shape[1])},
+                        **columns,
                     }
                 )
             )
@@ -214,7 +217,8 @@ def read_state(path: Path, makers: int, shape: tuple[int, ...]) -> list[dict[str
         for purpose in PURPOSES:
             own = table.filter((pl.col("decision_maker") == number + 1) & (pl.col("purpose") == purpose))
             if own.height:
-                features = np.ascontiguousarray(own.select(columns).to_numpy()).reshape(own.height, *shape)
+                plain = own["pixels"] if "pixels" in own.columns else own.select(columns)
+                features = np.ascontiguousarray(plain.to_numpy()).reshape(own.height, *shape)
                 weight = own["weight"].to_numpy() if own["weighted"][0] else None
                 batch = own["batch"].to_numpy() if own["batch"][0] >= 0 else None
                 found[number][purpose] = Rows(features, own["label"].to_numpy(), own["group"].to_numpy(), weight, batch)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from polyculture.lab.images import as_numbers
 from polyculture.lab.loops.rows import Rows, joined
 from polyculture.lab.loops.shifts import mixed
 from polyculture.lab.loops.star import Accounting, batches_of, star_batches
@@ -175,7 +176,7 @@ class DropDetected(Intervention, frozen=True, kw_only=True, tag="drop detected")
 
         world = moment.world
         synthetic = draw(len(world.features))
-        both = np.concatenate([world.features, synthetic.features])
+        both = as_numbers(np.concatenate([world.features, synthetic.features]))
         told = np.repeat([0, 1], [len(world.features), len(synthetic)])
         detector = build([self.detector], int(moment.rng.integers(2**31 - 1)))
         if len(synthetic):
@@ -185,7 +186,7 @@ class DropDetected(Intervention, frozen=True, kw_only=True, tag="drop detected")
             rows = draw(math.ceil(number / (1.0 - self.share)))
             if not len(rows) or not len(synthetic):
                 return rows[slice(0, number)]
-            score = detector.predict_proba(rows.features)[:, 1]
+            score = detector.predict_proba(as_numbers(rows.features))[:, 1]
             # Of equal scores those drawn first: a tree gives few different ones.
             return rows[np.sort(np.argsort(score, kind="stable")[:number])]
 

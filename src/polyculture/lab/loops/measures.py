@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from polyculture.lab.loops.embedding import Embedding
-    from polyculture.lab.loops.rows import Floats, Ints
+    from polyculture.lab.loops.rows import Features, Floats, Ints
 
 __all__ = ["DISTANCES", "coverage", "decisions", "divergence", "frechet", "made_people", "of_groups"]
 
@@ -194,7 +194,7 @@ def _alike(within: Floats, width: float) -> float:
     return float((kernel.sum(dtype=np.float64) - np.trace(kernel, dtype=np.float64)) / (many * (many - 1)))
 
 
-def made_people(embedding: Embedding, features: Floats) -> dict[str, float]:
+def made_people(embedding: Embedding, features: Features) -> dict[str, float]:
     """Return distance and coverage of generated people against the real training individuals."""
     real, made = embedding.real, embedding.into(features)
     return dict(zip(DISTANCES, (frechet(real, made), *coverage(real, made)), strict=True))

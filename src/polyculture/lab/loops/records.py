@@ -13,6 +13,7 @@ __all__ = [
     "EndpointRecord",
     "LoopFaultRecord",
     "LoopRecord",
+    "SampledRecord",
     "StratumRecord",
 ]
 
@@ -118,11 +119,24 @@ class LoopFaultRecord(Record, frozen=True, kw_only=True):
     said: str
 
 
+class SampledRecord(Record, frozen=True, kw_only=True):
+    """Images that the generator of an arm's first decision-maker gave in one generation at seed 0, side by side.
+
+    ``images`` counts them. ``png`` is the picture, PNG in base64.
+    """
+
+    arm: str
+    generation: int
+    images: int
+    png: str
+
+
 class LoopRecord(Record, frozen=True, kw_only=True):
     """A feedback-loop experiment, as written to loop.json.
 
     ``data`` holds the SHA-256 of the data by name, ``versions`` the libraries. ``units`` says of each measure whether
-    it is a share, points, a ratio or a number.
+    it is a share, points, a ratio or a number. ``image`` holds channels, height and width where people are images, and
+    ``sampled`` pictures of those that the plan keeps.
     """
 
     schema: str = SCHEMA
@@ -146,3 +160,5 @@ class LoopRecord(Record, frozen=True, kw_only=True):
     accounting: tuple[AccountingRecord, ...]
     faults: tuple[LoopFaultRecord, ...]
     notes: tuple[str, ...]
+    image: tuple[int, int, int] | None = None
+    sampled: tuple[SampledRecord, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from polyculture.lab.loops.actors import Decides
     from polyculture.lab.loops.world import World
 
-__all__ = ["Draw", "Event", "Floats", "Ints", "Moment", "Rows", "joined"]
+__all__ = ["Draw", "Event", "Features", "Floats", "Ints", "Moment", "Rows", "joined"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Features = NDArray[Any]
+"""Numbers of some people, (n, P) of float64; or their images, (n, channels, height, width) of uint8."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +28,7 @@ class Rows:
     Attributes
     ----------
     features : ndarray, shape (n, ...)
-        What models see of each.
+        What models see of each; images as pixels of one byte.
     label : ndarray of int, shape (n,)
         Class, by whoever labels.
     group : ndarray of int, shape (n,)
@@ -37,7 +39,7 @@ class Rows:
         The batch in which each is trained on, as reparation made it up; None where it made up none.
     """
 
-    features: Floats
+    features: Features
     label: Ints
     group: Ints
     weight: Floats | None = None

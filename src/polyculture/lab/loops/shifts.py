@@ -8,10 +8,12 @@ generator and C_n the classifier of generation n, C_{-1} = A the label annotator
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from polyculture.lab.images import as_numbers, as_pixels
 from polyculture.lab.loops.rows import Event, Rows, joined
 from polyculture.lab.plan import Part
 
@@ -156,13 +158,15 @@ class ReactingPopulation(Shift, frozen=True, kw_only=True, tag="reacting populat
             return draw
         world = moment.world
         good = world.label == world.favourable
-        towards = world.features[good].mean(axis=0) - world.features[~good].mean(axis=0)
+        numbers = as_numbers(world.features)
+        towards = numbers[good].mean(axis=0) - numbers[~good].mean(axis=0)
 
         def moved(number: int) -> Rows:
             rows = draw(number)
             low = 1.0 - moment.previous.probabilities(rows.features)[:, world.favourable]
-            step = self.strength * low.reshape(-1, *([1] * (rows.features.ndim - 1))) * towards
-            return Rows(rows.features + step, rows.label, rows.group, rows.weight)
+            found = as_numbers(rows.features)
+            found = found + self.strength * low.reshape(-1, *([1] * (found.ndim - 1))) * towards
+            return replace(rows, features=as_pixels(found, world.image) if world.image else found)
 
         return moved
 

@@ -44,7 +44,7 @@ PEOPLE = "individuals.parquet"
 
 
 class LoopManifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a store holds: the plan, classes and groups, the data by SHA-256, the versions used, and the device."""
+    """What a store holds: the plan, classes and groups, the data by SHA-256, versions, device, and shape of images."""
 
     schema: str = SCHEMA
     plan: LoopPlan
@@ -55,6 +55,7 @@ class LoopManifest(msgspec.Struct, frozen=True, kw_only=True):
     data: dict[str, str]
     versions: dict[str, str]
     device: str = "cpu"
+    image: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +91,7 @@ class LoopStore:
             data=everybody.prepared.hashes,
             versions=versions_of(plan),
             device=device_name(plan.device),
+            image=everybody.image,
         )
         folder.begin(path, manifest, lambda: {PEOPLE: _people_bytes(everybody)})
         found = cls.open(path)

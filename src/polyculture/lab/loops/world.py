@@ -14,17 +14,20 @@ import numpy as np
 from polyculture.audit.words import group_words
 from polyculture.errors import ColumnError, UsageError, ValueInDataError, first_few, nearest
 from polyculture.lab.data import prepare
+from polyculture.lab.images import as_numbers
 
 if TYPE_CHECKING:
     from polyculture.lab.data import Prepared
     from polyculture.lab.loops.plan import LoopPlan, Stratum
-    from polyculture.lab.loops.rows import Floats, Ints
+    from polyculture.lab.loops.rows import Features, Floats, Ints
 
 __all__ = ["Everyone", "World", "everyone", "ideal_of", "strata_names", "tested_of", "world_of"]
 
 EVERYBODY = "everyone"
 MOST_EMBEDDED = 10
 """Principal components of the original features in which distances are measured, at most."""
+MOST_SPANNING = 2000
+"""Images whose principal components they are, at most: of more they hardly differ, and cost minutes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +58,18 @@ class Everyone:
     favourable: int
     ideal: Floats | None
 
+    @property
+    def features(self) -> Features:
+        """Their images where there are some, else their numbers, (N, ...)."""
+        pixels = self.prepared.pixels
+        return self.prepared.features if pixels is None else pixels
+
+    @property
+    def image(self) -> tuple[int, int, int] | None:
+        """Channels, height and width of their images; None where there are none."""
+        pixels = self.prepared.pixels
+        return None if pixels is None else pixels.shape[1:]
+
 
 @dataclass(frozen=True, eq=False)
 class World:
@@ -63,7 +78,7 @@ class World:
     Attributes
     ----------
     features : ndarray, shape (n, ...)
-        Of the training individuals, each column with mean 0 and deviation 1; pixels of images between 0 and 1.
+        Of the training individuals, each column with mean 0 and deviation 1; images as they are, pixels of one byte.
     label, group : ndarray of int, shape (n,)
         Theirs.
     test_features, test_label, test_group : ndarray
@@ -76,10 +91,10 @@ class World:
         The ideal distribution over the strata.
     """
 
-    features: Floats
+    features: Features
     label: Ints
     group: Ints
-    test_features: Floats
+    test_features: Features
     test_label: Ints
     test_group: Ints
     classes: tuple[str, ...]
@@ -99,16 +114,33 @@ class World:
     @cached_property
     def embedding(self) -> tuple[Floats, Floats]:
         """Mean (P,) and components (P, d) of the training features, in which distances are measured."""
-        flat = self.features.reshape(len(self.features), -1)
+        many = MOST_SPANNING if self.image else None
+        flat = _flat(self.features[:many])
         mean = flat.mean(axis=0)
+        kept = min(MOST_EMBEDDED, *flat.shape)
+        if flat.shape[0] < flat.shape[1]:  # the same components, by the smaller of the two matrices
+            values, vectors = np.linalg.eigh((flat - mean) @ (flat - mean).T)
+            order = np.argsort(values)[::-1][:kept]
+            spanned = (flat - mean).T @ vectors[:, order]
+            return mean, spanned / np.maximum(np.linalg.norm(spanned, axis=0), 1e-300)
         values, vectors = np.linalg.eigh(np.cov(flat - mean, rowvar=False, ddof=1).reshape(flat.shape[1], -1))
-        order = np.argsort(values)[::-1][: min(MOST_EMBEDDED, flat.shape[1])]
+        order = np.argsort(values)[::-1][:kept]
         return mean, np.ascontiguousarray(vectors[:, order])
 
-    def embedded(self, features: Floats) -> Floats:
+    def embedded(self, features: Features) -> Floats:
         """Return people in the embedding, (n, d)."""
         mean, components = self.embedding
-        return np.asarray((features.reshape(len(features), -1) - mean) @ components)
+        return np.asarray((_flat(features) - mean) @ components)
+
+    @property
+    def image(self) -> tuple[int, ...]:
+        """Channels, height and width of images; empty where people are numbers."""
+        return self.features.shape[1:] if self.features.dtype == np.uint8 else ()
+
+
+def _flat(features: Features) -> Floats:
+    """Return a row of numbers each, (n, P)."""
+    return np.asarray(as_numbers(features), dtype=np.float64).reshape(len(features), -1)
 
 
 def everyone(plan: LoopPlan) -> Everyone:
@@ -119,7 +151,7 @@ def everyone(plan: LoopPlan) -> Everyone:
     InputError, UsageError
         If the data cannot be read, a label or group is not known, or the ideal names no stratum.
     """
-    prepared = prepare(plan)
+    prepared = prepare(plan, images=True)
     target = prepared.targets[0]
     if (target.label < 0).any():
         raise ValueInDataError(
@@ -222,15 +254,6 @@ def tested_of(plan: LoopPlan, individuals: int, seed: int) -> Ints:
     return np.sort(order[:size])
 
 
-def _scaled(plan: LoopPlan, features: Floats, train: Ints) -> Floats:
-    """Return features in the scale of the training individuals: images by their white, others by column."""
-    if plan.data.image is not None:
-        return np.ascontiguousarray(features / plan.data.white)
-    mean, deviation = features[train].mean(axis=0), features[train].std(axis=0)
-    deviation = np.where(deviation > 0.0, deviation, 1.0)
-    return np.ascontiguousarray((features - mean) / deviation)
-
-
 def world_of(plan: LoopPlan, everybody: Everyone, seed: int) -> World:
     """Return the world of a chain: train and test, features in the scale of those trained on.
 
@@ -242,7 +265,7 @@ def world_of(plan: LoopPlan, everybody: Everyone, seed: int) -> World:
     individuals = len(everybody.label)
     test = tested_of(plan, individuals, seed)
     train = np.setdiff1d(np.arange(individuals), test)
-    scaled = _scaled(plan, everybody.prepared.features, train)
+    scaled = everybody.features if everybody.image else _scaled(everybody.prepared.features, train)
     label, group = everybody.label[train], everybody.group[train]
     for names, there, what in ((everybody.classes, label, "class"), (everybody.groups, group, "group")):
         lacking = sorted(set(range(len(names))) - set(there.tolist()))
@@ -267,3 +290,10 @@ def world_of(plan: LoopPlan, everybody: Everyone, seed: int) -> World:
         everybody.favourable,
         ideal,
     )
+
+
+def _scaled(features: Floats, train: Ints) -> Floats:
+    """Return features with mean 0 and deviation 1 over those trained on."""
+    mean, deviation = features[train].mean(axis=0), features[train].std(axis=0)
+    deviation = np.where(deviation > 0.0, deviation, 1.0)
+    return np.ascontiguousarray((features - mean) / deviation)

@@ -1,0 +1,196 @@
+"""The loops on images: plans as described at every scale, figures beside the authors', and small runs end to end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polyculture as pc
+from make_images import celeba_folder, fairface_folder, mnist_file, svhn_folder
+from polyculture.claims import feedback_loops as paper
+from polyculture.claims.records import ClaimRecord
+from polyculture.errors import UsageError
+from polyculture.lab.loops.measured import measured
+from polyculture.loops import loop_plan
+from polyculture.reproductions.colored_mnist import COLORED_MNIST
+from polyculture.reproductions.colored_svhn import COLORED_SVHN
+from polyculture.reproductions.faces import CELEBA, FAIRFACE
+from polyculture.reproductions.image_ablations import IMAGE_ABLATIONS
+from polyculture.reproductions.image_pools import IMAGE_POOLS
+
+pytest.importorskip("sklearn", reason="experiments need the extra [lab]")
+SCALES = ("quick", "laptop", "paper")
+ALL = (COLORED_MNIST, COLORED_SVHN, CELEBA, FAIRFACE, IMAGE_ABLATIONS, IMAGE_POOLS)
+SMALL = ("generations=2", "seeds=2", "samples=300", "generator.steps=[{estimator='sklearn.decomposition.PCA', "
+         "parameters={n_components=6}}, {estimator='sklearn.mixture.GaussianMixture', parameters={reg_covar=0.001}}]",
+         "classifier=sklearn.naive_bayes.GaussianNB", "keep=4")  # fmt: skip
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("which", ALL, ids=lambda which: which.name)
+def test_every_plan_fits_together(which: Any, scale: str) -> None:
+    for name, content in which.plans("somewhere", scale).items():
+        plan = loop_plan(content)
+        assert plan.data.image is not None
+        assert plan.data.image[1] == plan.data.parameters["side"]
+        assert plan.split == "fixed"
+        assert (plan.batch > 0) is (scale != "quick")
+        assert name == which.name or which is IMAGE_ABLATIONS
+
+
+def test_the_six_arms_and_sizes_are_those_of_the_issue() -> None:
+    sizes = {scale: loop_plan(COLORED_MNIST.plans(None, scale)["colored-mnist"]) for scale in SCALES}
+    assert [(plan.generations, plan.seeds) for plan in sizes.values()] == [(10, 3), (15, 3), (40, 25)]
+    assert sizes["quick"].arm_names() == (
+        "SeqClass",
+        "SeqClass + cla-STAR",
+        "SeqGenSeqClass",
+        "SeqGenSeqClass + cla-STAR",
+        "SeqGenSeqClass + gen-STAR",
+        "SeqGenNonSeqClass",
+    )
+    assert sizes["paper"].data.image == (3, 28, 28)
+    assert sizes["paper"].batch == 256
+    assert sizes["quick"].compared_with() == (0, 0, 0, 2, 2, 0)
+    with pytest.raises(UsageError, match=r"Did you mean 'laptop'\?"):
+        COLORED_MNIST.plans(None, "labtop")
+    with pytest.raises(UsageError, match="--data FOLDER"):
+        CELEBA.plans()
+
+
+def test_ablations_vary_one_thing_each() -> None:
+    plans = IMAGE_ABLATIONS.plans()
+    shares = loop_plan(plans["synthetic share and budget"])
+    synthetic = [arm for arm in shares.arms if arm.shifts]
+    assert sorted(arm.shifts[0].share for arm in synthetic) == [0.0, 0.25, 0.5, 0.75, 1.0]  # type: ignore[union-attr]
+    assert [arm.interventions[0].budget for arm in shares.arms if arm.interventions] == [0.1, 0.25, 0.5, 1.0]  # type: ignore[union-attr]
+    minorities = [plan["data"]["parameters"].get("minority") for plan in plans.values()]
+    assert [one for one in minorities if one] == [0.5, 0.35, 0.2, 0.05]
+    classes = [plan["data"]["parameters"].get("class_share") for plan in plans.values()]
+    assert [one for one in classes if one] == [0.3, 0.5, 0.7, 0.9]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("mnist")
+    path = mnist_file(folder / "mnist.npz", 400)
+    return pc.reproduce(
+        "colored-mnist", data=path, set=(*SMALL, "data.parameters.individuals=400"), out=folder / "out", seed=3
+    ), folder / "out"
+
+
+def test_each_figure_of_the_authors_stands_beside_ours(found: Any) -> None:
+    reproduction, folder = found
+    claims: tuple[ClaimRecord, ...] = reproduction.claims
+    figures = [one for one in claims if one.judged_by == "seeds"]
+    assert len(figures) == 6 * 6
+    assert len(claims) == 36 + 3 + 3 + 1 + 3
+    loop = reproduction.loops["colored-mnist"]
+    values = measured(loop.store).values
+    own = next(
+        one for one in figures
+        if one.about.endswith(", SeqGenSeqClass") and one.statement == "accuracy in generation 0"
+    )  # fmt: skip
+    assert (own.published, own.decimals) == (0.924, 3)
+    assert own.found.value == pytest.approx(values["accuracy", None][2, :, 0].mean())
+    tested = [one for one in figures if "generation 0" in one.statement]
+    assert {one.verdict for one in tested} <= {"agrees", "disagrees", "cannot tell", "not tested"}
+    later = [one for one in figures if "generation 39" in one.statement]
+    assert {(one.verdict, one.reason) for one in later} == {("not tested", "this generation was not run")}
+    red = next(one for one in figures if one.statement == f"{paper.WORDS['group_share']} in generation 0")
+    assert red.found.value == pytest.approx(values["group_share", "colour = red"][0, :, 0].mean())
+    assert (folder / "colored-mnist" / "report.html").read_text().count("data:image/png") == 6 * 2
+    assert "100 samples" in " ".join(reproduction.record.notes)
+
+
+def test_directions_are_those_of_the_intervals(found: Any) -> None:
+    reproduction, _ = found
+    ends = {
+        (one.arm, one.measure, one.endpoint): one
+        for one in reproduction.loops["colored-mnist"].record.endpoints
+        if one.of is None
+    }
+    held = next(one for one in reproduction.claims if one.about.endswith("+ gen-STAR"))
+    assert held.found == ends["SeqGenSeqClass + gen-STAR", "divergence", "last generation"].difference
+    faster = next(one for one in reproduction.claims if one.statement == paper.FASTER)
+    assert faster.found == ends["SeqGenSeqClass", "accuracy", "last generation"].difference
+
+
+@pytest.mark.parametrize(
+    ("name", "folder", "groups", "strata"),
+    [
+        ("colored-svhn", svhn_folder, 2, 4),
+        ("celeba", celeba_folder, 2, 4),
+        ("fairface", fairface_folder, 7, 28),
+    ],
+)
+def test_other_data_sets_run_from_their_own_layout(
+    tmp_path: Path, name: str, folder: Callable[[Path, int], Path], groups: int, strata: int
+) -> None:
+    if name != "colored-svhn":
+        pytest.importorskip("PIL", reason="image files need the extra [images]")
+    many = 252
+    place = folder(tmp_path / "data", many)
+    side = 8 if name == "colored-svhn" else 12
+    channels = 2 if name == "colored-svhn" else 3
+    found = pc.reproduce(
+        name,
+        data=place,
+        set=(*SMALL, f"data.parameters.individuals={many}", f"data.parameters.side={side}", "arm=[{}]", "seeds=1",
+             f"data.image=[{channels},{side},{side}]"),
+    )  # fmt: skip
+    record = found.loops[name].record
+    assert record.image == (channels, side, side)
+    assert (len(record.groups), len(record.strata)) == (groups, strata)
+    assert sum(one.original for one in record.strata) == pytest.approx(1.0)
+
+
+def test_three_decision_makers_share_a_pool_of_images(tmp_path: Path) -> None:
+    path = mnist_file(tmp_path / "mnist.npz", 300)
+    found = pc.reproduce("image-pools", data=path, set=(*SMALL, "data.parameters.individuals=300"))
+    record = found.loops["image-pools"].record
+    assert len(record.decision_makers) == 3
+    assert record.units["systemic_failure"] == "share"
+    statements = [one.statement for one in found.claims]
+    assert statements.count(paper.GROWS_BY_ALL) == 1
+    assert statements.count(paper.STAR_BY_ALL) == 2
+
+
+def test_networks_run_in_every_arm(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="networks need the extra [torch]")
+    path = mnist_file(tmp_path / "mnist.npz", 300)
+    less = (
+        "data.parameters.individuals=300", "generations=2", "seeds=1", "samples=200", "generator.parameters.epochs=1",
+        "generator.parameters.hidden=[4, 4]", "classifier.epochs=1", "classifier.hidden=[8]",
+        "batch=64",
+    )  # fmt: skip
+    out = tmp_path / "out"
+    found = pc.reproduce("colored-mnist", scale="laptop", data=path, set=less, out=out)
+    record = found.loops["colored-mnist"].record
+    assert not [one for one in record.faults if one.reason == "stopped"]
+    assert {one.arm for one in record.sampled} == set(record.arms)
+    books = [one for one in record.accounting if one.generation == 1 and one.purpose == "generator"]
+    assert sum(one.quota for one in books) == pytest.approx(3 * 64 + 32, abs=4)  # batches of 64 of 225 people
+    again = pc.reproduce("colored-mnist", scale="laptop", data=path, set=less, out=out)
+    assert again.loops["colored-mnist"].record.curves == record.curves
+    assert np.isfinite(record.curves[0].value).all()
+
+
+def test_a_damaged_image_ends_the_command_with_its_name(tmp_path: Path, shell: Callable[..., Any]) -> None:
+    pytest.importorskip("PIL", reason="image files need the extra [images]")
+    place = celeba_folder(tmp_path / "celeba", 40)
+    image = place / "img_align_celeba" / "000003.jpg"
+    image.write_bytes(image.read_bytes()[:100])
+    given = ("--data", place, "--set", "data.parameters.individuals=40", "--set", "data.parameters.side=32")
+    ended = shell("reproduce", "celeba", *given, "--out", tmp_path / "out", "--quiet")
+    assert ended.status == 2
+    assert "000003.jpg cannot be read as an image" in " ".join(ended.err.split())
+    assert "Traceback" not in ended.err
+    absent = shell("reproduce", "fairface", "--data", tmp_path / "nowhere", "--quiet")
+    assert absent.status == 2
+    assert "holds no fairface_label_train.csv" in " ".join(absent.err.split())
+    assert shell("reproduce", "celeba", "--quiet").status == 2
