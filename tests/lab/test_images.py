@@ -10,9 +10,10 @@ import polars as pl
 import pytest
 
 from polyculture.errors import ColumnError, UsageError, ValueInDataError
-from polyculture.lab.data import prepare_one, read_frame
+from polyculture.lab.data import prepare_one
 from polyculture.lab.images import Images, as_numbers, as_pixels, pixels_of, strip_png
 from polyculture.lab.plan import Data
+from polyculture.lab.sources import read_frame
 
 
 def pixels(many: int = 20, shape: tuple[int, int, int] = (2, 4, 5)) -> np.ndarray:

@@ -44,8 +44,8 @@ def plan(data: AnyPath, scale: str = "quick", *, gpa: str = "UGPA", seed: int = 
     InputError, UsageError
         If the data cannot be read, or lack a column.
     """
-    from polyculture.lab.data import read_frame
     from polyculture.lab.plan import Data
+    from polyculture.lab.sources import read_frame
 
     size = sized(scale, _SIZES)
     source = str(data)

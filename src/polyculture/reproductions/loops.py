@@ -50,8 +50,8 @@ def data_sets(law_school: AnyPath | None, seed: int) -> dict[str, dict[str, Any]
         If the table cannot be read, or lacks a column.
     """
     from polyculture.errors import ColumnError
-    from polyculture.lab.data import read_frame
     from polyculture.lab.plan import Data
+    from polyculture.lab.sources import read_frame
 
     found: dict[str, dict[str, Any]] = {
         "german-credit": {

@@ -46,8 +46,8 @@ def rated(path: str, individuals: int | None = None, seed: int = 0, besides: int
     """
     import polars as pl
 
-    from polyculture.lab.data import read_frame
     from polyculture.lab.plan import Data
+    from polyculture.lab.sources import read_frame
 
     table, _ = read_frame(Data(source=path))
     for name in _COLUMNS:
