@@ -189,6 +189,23 @@ def test_faults_are_recorded_with_their_reason(plan: Make, table: Path) -> None:
     assert {*found, *regression} <= set(FAULTS)
 
 
+def test_a_learner_that_calls_exit_is_recorded_and_ends_nothing(plan: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sklearn.naive_bayes import GaussianNB
+
+    class Leaves(GaussianNB):  # type: ignore[misc]
+        def fit(self, *_: Any) -> None:
+            raise SystemExit("no licence")
+
+    module = ModuleType("leaving")
+    module.Leaves = Leaves  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "leaving", module)
+    own = plan(learner=[{"estimator": "leaving.Leaves"}])
+    outcome = run_trial(own, prepare(own), 0)
+    assert {(fault.reason, fault.said) for fault in outcome.faults} == {
+        ("could not be fitted", "SystemExit: no licence")
+    }
+
+
 def test_individuals_without_a_label_are_not_judged(plan: Make, table: Path) -> None:
     holes = pl.read_csv(table).with_columns(good=pl.when(pl.int_range(pl.len()) % 3 > 0).then("good"))
     holes.write_csv(table)

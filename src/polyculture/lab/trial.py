@@ -258,7 +258,7 @@ def _fit(  # noqa: PLR0917 (what a fit depends on)
         except NotFiniteError as error:
             said.append(("loss not finite", _first_line(str(error))))
             return _Fitted(None, tuple(said))
-        except Exception as error:  # whatever a learner of the user's raises is its reason
+        except (Exception, SystemExit) as error:  # whatever a learner of the user's raises is its reason
             said.append(("could not be fitted", f"{type(error).__name__}: {_first_line(str(error))}"))
             return _Fitted(None, tuple(said))
     from sklearn.exceptions import ConvergenceWarning
