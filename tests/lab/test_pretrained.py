@@ -231,7 +231,7 @@ def test_a_loss_that_is_no_number_is_a_recorded_trial() -> None:
     assert "in epoch" in fault.said
     lost = {result.learner: result.without_outcomes for result in found.results}
     assert (lost["probe"], lost["finetune"]) == (0, 1)
-    assert any(note.startswith("Loss not finite: 2 of the decision-makers") for note in found.record.notes)
+    assert any(note.startswith("Loss not finite: 2 of 4 decision-makers") for note in found.record.notes)
 
 
 def test_a_constant_prediction_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
