@@ -32,11 +32,11 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
     """One thing that a paper reports, what we find, and whether they agree.
 
     ``published`` is None where no number is reported, but a direction; ``decimals`` are those it is printed with.
-    ``judged_by`` says how: "same data" (the same individuals, so that the numbers must be the same but for rounding),
-    "interval" (the published number lies in our interval, which leaves none out), "direction" (our interval lies on
-    the side that is claimed), "absence" (our interval lies within ``margin`` of none), "seeds" (the difference of two
-    means over seeds, with what is known of both spreads). ``reason`` says why a claim was not tested, or what the
-    verdict rests on.
+    ``judged_by`` says how: "same data" (the same individuals, so that the numbers must be the same but for
+    rounding), "interval" (the published number lies in our interval, which leaves none out), "direction" (our
+    interval lies on the side that is claimed), "absence" (our interval lies within ``margin`` of none), "seeds"
+    (the difference of two means over seeds lies within ``margin`` of 0, with what is known of both spreads).
+    ``reason`` says why a claim was not tested, or what the verdict rests on.
     """
 
     about: str

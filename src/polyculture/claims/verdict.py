@@ -106,31 +106,30 @@ def absent(found: Statistic, *, none: float, margin: float) -> Found:
     return "cannot tell", f"the interval holds none, but {margin:g} as well"
 
 
-def other_seeds(difference: Statistic, found: Statistic, *, none: float) -> Found:
+def other_seeds(difference: Statistic, *, margin: float) -> Found:
     """Compare a mean over seeds with a published one over others: the interval of their difference decides.
 
     Parameters
     ----------
     difference : Statistic
         Ours minus the published one, with the seeds of both where their spread is known.
-    found : Statistic
-        Ours.
-    none : float
-        What it would be if there were nothing to report.
+    margin : float
+        How far apart two numbers may be that agree.
 
     Examples
     --------
-    >>> other_seeds(Statistic(value=0.01, low=-0.01, high=0.03), Statistic(value=0.9, low=0.88, high=0.92), none=0.5)
-    ('agrees', 'the interval of the difference holds 0, and ours leaves none out')
+    >>> other_seeds(Statistic(value=0.01, low=-0.01, high=0.03), margin=0.05)[0]
+    'agrees'
+    >>> other_seeds(Statistic(value=0.01, low=-0.1, high=0.12), margin=0.05)[0]
+    'cannot tell'
     """
-    for one in (difference, found):
-        if one.low is None or one.high is None:
-            return _undefined(one)
-    if difference.low > 0.0 or difference.high < 0.0:  # type: ignore[operator]
+    if difference.low is None or difference.high is None:
+        return _undefined(difference)
+    if difference.low > 0.0 or difference.high < 0.0:
         return "disagrees", "the interval of the difference leaves 0 out"
-    if found.low <= none <= found.high:  # type: ignore[operator]
-        return "cannot tell", "the interval of the difference holds 0, but ours holds none as well"
-    return "agrees", "the interval of the difference holds 0, and ours leaves none out"
+    if -margin < difference.low and difference.high < margin:
+        return "agrees", f"the interval of the difference holds 0, and leaves {margin:g} out on either side"
+    return "cannot tell", f"the interval of the difference holds 0, but {margin:g} as well"
 
 
 def _undefined(found: Statistic) -> Found:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["directions", "figures"]
 
 SEQUENTIAL = ("SeqClass", "SeqGenSeqClass")
+MARGIN = 0.05
+"""How far apart two shares may be that agree: a standard error of the published shares, of 100 people each."""
 
 
 def directions(loop: Loop, about: str, drift: tuple[str, str]) -> list[ClaimRecord]:
@@ -47,9 +49,6 @@ def figures(loop: Loop, about: str, second: str, minoritized: str) -> list[Claim
         What the loop calls class 1, and the minoritized group.
     """
     record, values = loop.record, measured(loop.store).values
-    shares = {name: sum(one.original for one in record.strata if one.target == name) for name in record.classes}
-    groups = {name: sum(one.original for one in record.strata if one.group == name) for name in record.groups}
-    nones = {"accuracy": 0.5, "class_share": shares[second], "group_share": groups[minoritized]}
     of = {"class_share": second, "group_share": minoritized}
     found = []
     for published in paper.FIGURES:
@@ -58,7 +57,7 @@ def figures(loop: Loop, about: str, second: str, minoritized: str) -> list[Claim
             own = values.get((measure, of.get(measure)))
             there = published.setting in record.arms and number is not None and own is not None
             given = own[record.arms.index(published.setting), :, number] if there and own is not None else np.zeros(0)
-            found.append(_figure(about, published, measure, words, given, number, nones.get(measure, 0.0)))
+            found.append(_figure(about, published, measure, words, given, number))
     return found
 
 
@@ -80,7 +79,6 @@ def _figure(  # noqa: PLR0917 (the parts of one claim)
     words: str,
     values: np.ndarray,
     number: int | None,
-    none: float,
 ) -> ClaimRecord:
     reported = float(getattr(published, measure))
     sd = published.accuracy_sd if measure == "accuracy" else None
@@ -89,7 +87,7 @@ def _figure(  # noqa: PLR0917 (the parts of one claim)
         own = own._replace(low=max(own.low, 0.0), high=min(own.high, 1.0))
     found = statistic(own)
     difference = statistic(from_reported(values, reported, sd, paper.FIGURE_SEEDS))
-    verdict, reason = other_seeds(difference, found, none=none)
+    verdict, reason = other_seeds(difference, margin=MARGIN)
     at = f"{words} in generation {published.generation}"
     if number is None:
         verdict, reason = "not tested", "this generation was not run"
@@ -106,6 +104,7 @@ def _figure(  # noqa: PLR0917 (the parts of one claim)
         decimals=3,
         found=found,
         judged_by="seeds",
+        margin=MARGIN,
         verdict=verdict,
         reason=reason,
         source=paper.SOURCE_FIGURES,
