@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from polyculture.audit.statistic import Statistic, undefined
-from polyculture.claims.verdict import absent, direction, other_seeds, same_data, within_interval
+from polyculture.claims.verdict import absent, direction, same_data, within_interval
 
 
 def stat(value: float, low: float | None = None, high: float | None = None) -> Statistic:
@@ -71,23 +71,3 @@ def test_what_is_undefined_is_not_tested() -> None:
         assert verdict == "not tested"
         assert reason == "undefined: no event"
     assert direction(stat(0.1), none=0.0, above=True)[0] == "not tested"  # a census has no interval
-
-
-@pytest.mark.parametrize(
-    ("difference", "verdict"),
-    [
-        ((-0.01, 0.02), "agrees"),
-        ((0.01, 0.02), "disagrees"),
-        ((-0.02, -0.01), "disagrees"),
-        ((-0.06, 0.02), "cannot tell"),
-        ((-0.02, 0.06), "cannot tell"),
-        ((-0.5, 0.2), "cannot tell"),
-    ],
-)
-def test_means_over_other_seeds_are_held_by_their_difference(difference: tuple[float, float], verdict: str) -> None:
-    assert other_seeds(stat(0.0, *difference), margin=0.05)[0] == verdict
-
-
-def test_means_over_seeds_without_an_interval_are_not_tested() -> None:
-    assert other_seeds(stat(0.1), margin=0.05)[0] == "not tested"
-    assert other_seeds(undefined("one seed"), margin=0.05) == ("not tested", "undefined: one seed")

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from polyculture.audit.statistic import Statistic
 from polyculture.claims.records import Verdict
 
-__all__ = ["absent", "direction", "other_seeds", "same_data", "within_interval"]
+__all__ = ["absent", "direction", "same_data", "within_interval"]
 
 Found = tuple[Verdict, str]
 
@@ -104,32 +104,6 @@ def absent(found: Statistic, *, none: float, margin: float) -> Found:
     if none - margin < found.low and found.high < none + margin:
         return "agrees", f"the interval holds none, and leaves {margin:g} out on either side"
     return "cannot tell", f"the interval holds none, but {margin:g} as well"
-
-
-def other_seeds(difference: Statistic, *, margin: float) -> Found:
-    """Compare a mean over seeds with a published one over others: the interval of their difference decides.
-
-    Parameters
-    ----------
-    difference : Statistic
-        Ours minus the published one, with the seeds of both where their spread is known.
-    margin : float
-        How far apart two numbers may be that agree.
-
-    Examples
-    --------
-    >>> other_seeds(Statistic(value=0.01, low=-0.01, high=0.03), margin=0.05)[0]
-    'agrees'
-    >>> other_seeds(Statistic(value=0.01, low=-0.1, high=0.12), margin=0.05)[0]
-    'cannot tell'
-    """
-    if difference.low is None or difference.high is None:
-        return _undefined(difference)
-    if difference.low > 0.0 or difference.high < 0.0:
-        return "disagrees", "the interval of the difference leaves 0 out"
-    if -margin < difference.low and difference.high < margin:
-        return "agrees", f"the interval of the difference holds 0, and leaves {margin:g} out on either side"
-    return "cannot tell", f"the interval of the difference holds 0, but {margin:g} as well"
 
 
 def _undefined(found: Statistic) -> Found:

@@ -11,7 +11,7 @@ import numpy as np
 
 from polyculture.claims import feedback_loops as paper
 from polyculture.claims.records import ClaimRecord
-from polyculture.claims.verdict import other_seeds
+from polyculture.claims.verdict import absent
 from polyculture.lab.analysis import statistic
 from polyculture.lab.loops.measured import measured
 from polyculture.reproductions.loops import trends
@@ -87,15 +87,15 @@ def _figure(  # noqa: PLR0917 (the parts of one claim)
         own = own._replace(low=max(own.low, 0.0), high=min(own.high, 1.0))
     found = statistic(own)
     difference = statistic(from_reported(values, reported, sd, paper.FIGURE_SEEDS))
-    verdict, reason = other_seeds(difference, margin=MARGIN)
     at = f"{words} in generation {published.generation}"
+    verdict, reason = absent(difference, none=0.0, margin=MARGIN)
     if number is None:
         verdict, reason = "not tested", "this generation was not run"
-    elif number != published.generation:
-        at = f"{at} (ours: {number})"
-    if difference.low is not None and difference.high is not None:
-        ends = f"{difference.value:+.3f}, {difference.low:+.3f} to {difference.high:+.3f}"
-        reason = f"{reason}: {ends}; {difference.method}"
+    else:
+        at = at if number == published.generation else f"{at} (ours: {number})"
+        if difference.low is not None and difference.high is not None:
+            ends = f"{difference.value:+.3f}, {difference.low:+.3f} to {difference.high:+.3f}"
+            reason = f"of the difference {reason}: {ends}; {difference.method}"
     return ClaimRecord(
         about=f"{about}, {published.setting}",
         statement=at,
