@@ -105,13 +105,7 @@ def snapshots_of(
     if before is after:
         raise UsageError("The same snapshot is given twice.", hint=_ONE_TABLE)
     _refuse_same_paths(before, after)
-    sides = [_named_as(given, swap) for swap in ({new: old for old, new in match.items()}, match)]
-    if given.get("models") is not None and not isinstance(before, Outcomes) and not isinstance(after, Outcomes):
-        sides = _each_where_it_is((before, after), sides, match, encoding=encoding)
-    opened = [
-        _opened(source, side, encoding=encoding, progress=progress, later=place == 1)
-        for place, (source, side) in enumerate(zip((before, after), sides, strict=True))
-    ]
+    opened = _both((before, after), match, encoding=encoding, progress=progress, given=given)
     _refuse_same_content(*opened)
     names = [_name(one, word) for one, word in zip(opened, ("before", "after"), strict=True)]
     if names[0] == names[1]:
@@ -158,6 +152,36 @@ def _named_as(given: dict[str, Any], swap: dict[str, str]) -> dict[str, Any]:
     if models is None or not swap:
         return given
     return {**given, "models": tuple(dict.fromkeys(swap.get(name, name) for name in _listed(models)))}
+
+
+def _both(
+    sources: tuple[Any, Any],
+    match: dict[str, str],
+    *,
+    encoding: str | None,
+    progress: Progress | None,
+    given: dict[str, Any],
+) -> list[Outcomes]:
+    """Open two sources, with models called as in each; those that are named may be in one of them only."""
+    sides = [_named_as(given, swap) for swap in ({new: old for old, new in match.items()}, match)]
+
+    def opened() -> list[Outcomes]:
+        found = [
+            _opened(source, side, encoding=encoding, progress=progress, later=place == 1)
+            for place, (source, side) in enumerate(zip(sources, sides, strict=True))
+        ]
+        for one in found:
+            _ = one.models  # names in a long table are looked up now
+        return found
+
+    try:
+        return opened()
+    except ColumnError:
+        if given.get("models") is None or any(isinstance(source, Outcomes) for source in sources):
+            raise
+    # Only now, since each source is opened once more to see what it holds.
+    sides = _each_where_it_is(sources, sides, match, encoding=encoding)
+    return opened()
 
 
 def _each_where_it_is(
