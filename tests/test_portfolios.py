@@ -11,11 +11,13 @@ import pandas as pd
 import polars as pl
 import pytest
 from jsonschema import Draft202012Validator
+from msgspec.structs import replace
 
 import polyculture as pc
 from polyculture.errors import UsageError
 from polyculture.report.html import portfolio_html
 from polyculture.report.json import json_schema
+from polyculture.report.portfolio import search_words
 
 
 def table(n=300, k=4, seed=0):
@@ -220,3 +222,9 @@ def test_decisions_with_labels_show_false_positives():
     let = [((first == "default") & (other != "default"))[risky].mean() for other in others]
     assert min(let) - 1e-9 <= row.added_false_positives.value <= max(let) + 1e-9
     assert row.after_appeal_in_sample.value == pytest.approx(((first == "default") & (second == "default")).mean())
+
+
+def test_a_bound_of_nothing_is_said_to_say_nothing(found):
+    searched = replace(found.record, exact=False, bound=0.0, method="greedy", sets=10)
+    assert "the bound on what the best could be says nothing here (0 %)" in search_words(searched)
+    assert "no set of 2 has less than 3.1 %" in search_words(replace(searched, bound=0.031))

@@ -40,6 +40,8 @@ def search_words(record: PortfolioChoice) -> str:
     if record.exact:
         return f"The best {what} on all {record.noun}: {record.method}."
     text = f"Found by search ({record.method}) among {words.ratio(float(record.sets))} sets, perhaps not the best"
+    if record.bound == 0.0:
+        return f"{text}: the bound on what the best could be says nothing here (0 %)."
     if record.bound is not None:
         return f"{text}: no set of {record.size} has less than {words.percent(record.bound)} on these data."
     return f"{text}; how far the best could be is not known: {record.bound_reason}."
