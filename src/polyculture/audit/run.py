@@ -113,15 +113,15 @@ def run(
     chosen(settings.nulls, tally)  # a wrong name is refused before anything is computed
     if component_table is not None:
         component_table.of(tally.models)  # the same
-    choice = None if portfolio is None else _choice(tally, portfolio, provenance.failure_rule, settings)
     # Arrays are small: threads of the linear algebra library cost more than they give, and change last digits.
     with threadpool_limits(limits=1, user_api="blas"):
+        choice = None if portfolio is None else _choice(tally, portfolio, provenance.failure_rule, settings)
         found = _answered(tally, rule, provenance, settings, component_table, kinds)
     return msgspec.structs.replace(with_noun(found), portfolio=choice)
 
 
 def _choice(tally: Tally, size: int, rule: str, settings: Settings) -> PortfolioChoice:
-    """Choose the models that together fail the fewest; numpy's and HiGHS' threads change nothing here."""
+    """Choose the models that together fail the fewest."""
     from polyculture.audit.portfolio import portfolio  # which an audit without it need not load
 
     return portfolio(
