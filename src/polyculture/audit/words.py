@@ -355,12 +355,12 @@ def _decimals_beside(statistic: Statistic, kind: str, end: float | None = None) 
     A difference near 0 has no more of them than its interval makes sense of.
     """
     centre, low, high = end if statistic.value is None else statistic.value, statistic.low, statistic.high
-    most = _MOST_DECIMALS
-    if kind != "percent" and low is not None and high is not None and high - low >= _TINIEST_SHARE:
-        most = min(most, max(1, 2 - math.floor(math.log10((high - low) * 100 / 2))))
-    elif centre is None or 0 < abs(centre) < _TINIEST_SHARE:
+    if centre is None:
         return None
-    return None if centre is None else min(most, decimals_for(centre, low, high))
+    if kind != "percent" and low is not None and high is not None and high - low >= _TINIEST_SHARE:
+        half = (high - low) * 100 / 2
+        return min(decimals_for(centre, low, high), max(1, 2 - math.floor(math.log10(half))))
+    return None if 0 < abs(centre) < _TINIEST_SHARE else decimals_for(centre, low, high)
 
 
 def number(value: Statistic, kind: str = "percent") -> str:
