@@ -18,11 +18,10 @@ from polyculture.lab.training import Training, training_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from polyculture.lab.loops.actors import Weights
     from polyculture.lab.loops.rows import Floats
 
-__all__ = ["Actor", "Weights", "need_torch"]
-
-Weights = dict[str, "NDArray[Any]"]
+__all__ = ["Actor", "need_torch"]
 
 
 class Actor(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types

@@ -15,8 +15,8 @@ from polyculture.lab.loops.torch_base import Actor
 from polyculture.lab.training import NotFiniteError
 
 if TYPE_CHECKING:
+    from polyculture.lab.loops.actors import Weights
     from polyculture.lab.loops.rows import Floats, Ints
-    from polyculture.lab.loops.torch_base import Weights
 
 __all__ = ["CNN", "MLP", "Network", "ResNet"]
 

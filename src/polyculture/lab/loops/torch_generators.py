@@ -10,8 +10,8 @@ from polyculture.errors import UsageError
 from polyculture.lab.loops.torch_base import Actor
 
 if TYPE_CHECKING:
+    from polyculture.lab.loops.actors import Weights
     from polyculture.lab.loops.rows import Floats, Ints
-    from polyculture.lab.loops.torch_base import Weights
 
 __all__ = ["VAE"]
 
