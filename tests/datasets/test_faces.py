@@ -11,7 +11,7 @@ from make_images import RACES, celeba_folder, face, fairface_folder
 from polyculture.datasets.images import celeba, fairface
 from polyculture.errors import ColumnError, FileError, UsageError, ValueInDataError
 
-pytest.importorskip("PIL", reason="image files need the extra [images]")
+pytest.importorskip("PIL", reason="image files need the extra [lab]")
 
 
 @pytest.fixture

@@ -159,7 +159,7 @@ def test_other_data_sets_run_from_their_own_layout(
     tmp_path: Path, name: str, folder: Callable[[Path, int], Path], groups: int, strata: int
 ) -> None:
     if name != "colored-svhn":
-        pytest.importorskip("PIL", reason="image files need the extra [images]")
+        pytest.importorskip("PIL", reason="image files need the extra [lab]")
     many = 252
     place = folder(tmp_path / "data", many)
     side = 8 if name == "colored-svhn" else 12
@@ -208,7 +208,7 @@ def test_networks_run_in_every_arm(tmp_path: Path) -> None:
 
 
 def test_a_damaged_image_ends_the_command_with_its_name(tmp_path: Path, shell: Callable[..., Any]) -> None:
-    pytest.importorskip("PIL", reason="image files need the extra [images]")
+    pytest.importorskip("PIL", reason="image files need the extra [lab]")
     place = celeba_folder(tmp_path / "celeba", 40)
     image = place / "img_align_celeba" / "000003.jpg"
     image.write_bytes(image.read_bytes()[:100])

@@ -55,7 +55,7 @@ def read_images(files: Sequence[Path], side: int) -> NDArray[np.uint8]:
     except ImportError:
         raise UsageError(
             "Image files are read by Pillow, which is not installed.",
-            hint="Install it: pip install 'polyculture[images]'",
+            hint="Install it: pip install 'polyculture[lab]'",
         ) from None
     found = np.empty((len(files), 3, side, side), dtype=np.uint8)
     with ThreadPoolExecutor(min(cpu_count() or 1, 8)) as pool:
