@@ -23,7 +23,7 @@ __all__ = ["COLORED_MNIST", "SMALL_IMAGES", "colored", "reproduce"]
 SMALL_IMAGES: dict[str, Any] = {"side": 14, "channels": 2}
 EXTENTS: dict[Scale, Extent] = {
     "quick": Extent(10, 3, {"individuals": 9000, **SMALL_IMAGES}, more={"test_share": 2 / 9}),
-    "laptop": Extent(15, 3, {"individuals": 8000, **SMALL_IMAGES}, NETWORKS, {"test_share": 1 / 4}),
+    "laptop": Extent(15, 3, {"individuals": 12000, **SMALL_IMAGES}, NETWORKS, {"test_share": 1 / 4}),
     "paper": Extent(40, 25, {"side": 28, "channels": 3}, DIGITS, {"test_share": 1 / 7}),
 }
 _NOTES = (

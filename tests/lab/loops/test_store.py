@@ -82,7 +82,7 @@ def test_a_cluster_whose_libraries_differ_is_refused(plan: Plan, tmp_path: Path)
     begun_with = {**store.manifest.versions, "scikit-learn": "0.1"}
     other = LoopStore(store.path, msgspec.structs.replace(store.manifest, versions=begun_with))
     with pytest.raises(UsageError, match=r"other libraries than this one: scikit-learn"):
-        running._run_chain(other, everyone(own), 0)
+        running._run_chains(other, everyone(own), [0])
 
 
 def test_a_damaged_generation_is_named_and_mended(plan: Plan, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from polyculture.lab.loops.embedding import Embedding, embedding_of
 from polyculture.lab.loops.generation import Generation, Made
 from polyculture.lab.loops.interventions import select
 from polyculture.lab.loops.measures import made_people, of_groups
+from polyculture.lab.loops.memory import Memory
 from polyculture.lab.loops.rows import Event, Moment, Rows, joined
 from polyculture.lab.loops.shifts import SETTINGS, SequentialLabels, mixed, shifted
 from polyculture.lab.loops.trainer import CLASSIFIER_DRAWS, EMBEDDING, FOREIGN, GENERATOR_DRAWS, SAMPLES, Trainer
@@ -77,6 +78,8 @@ class Chain:
         Which chain, 0 to ``plan.chains`` - 1.
     first : dict, optional
         Weights of the models of its generation 0, as `models` gave them: those are not trained again.
+    memory : Memory, optional
+        Models that other chains trained in this process: those are not trained again either.
 
     Raises
     ------
@@ -84,11 +87,18 @@ class Chain:
         If an annotator or the first generator cannot be trained.
     """
 
-    def __init__(self, plan: LoopPlan, everybody: Everyone, number: int, first: Models | None = None) -> None:
+    def __init__(
+        self,
+        plan: LoopPlan,
+        everybody: Everyone,
+        number: int,
+        first: Models | None = None,
+        memory: Memory | None = None,
+    ) -> None:
         self.plan, kept = plan, first or {}
         self.arm, self.seed = plan.chain(number)
         self.world: World = world_of(plan, everybody, self.seed)
-        self.trainer = Trainer(plan, self.arm, self.seed, self.world)
+        self.trainer = Trainer(plan, self.arm, self.seed, self.world, memory or Memory())
         self.size = plan.rows or len(self.world.features)
         self.first: tuple[Event, ...] = ()
         self._sequential = any(isinstance(shift, SequentialLabels) for shift in SETTINGS[self.arm.setting])

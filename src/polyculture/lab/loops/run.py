@@ -1,13 +1,13 @@
 """Running a loop: chains through joblib, each generation into the store when it is finished, progress with time left.
 
 The same plan gives the same bytes with any number of jobs: a chain depends on its number alone, and the threads of
-numerical libraries are held to one.
+numerical libraries are held to one. Chains that train the same generators are run one after the other in one process.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event as Signal
@@ -20,6 +20,7 @@ from polyculture.lab.folder import locked, note
 from polyculture.lab.loops.actors import takes_batches, weight_name
 from polyculture.lab.loops.chain import Chain, Stopped
 from polyculture.lab.loops.embedding import check_embedding
+from polyculture.lab.loops.memory import Memory, together
 from polyculture.lab.loops.store import LoopStore, versions_of
 from polyculture.lab.loops.world import everyone, world_of
 from polyculture.lab.workers import alone, check_call, check_worker, saying_what_is_kept, time_left, workers
@@ -149,7 +150,7 @@ def _check_constraint(plan: LoopPlan, everybody: Everyone) -> None:
 def _fill(  # noqa: PLR0917 (what a run is made of)
     store: LoopStore, everybody: Everyone, jobs: int, backend: str, tell: Progress, timings: Path
 ) -> None:
-    from joblib import delayed
+    from joblib import cpu_count, delayed
 
     plan = store.manifest.plan
     there = store.there()
@@ -163,14 +164,16 @@ def _fill(  # noqa: PLR0917 (what a run is made of)
     if not missing:
         return
     total = plan.chains * plan.generations
-    calls = (delayed(_run_chain)(store, everybody, one) for one in missing)
+    groups = together(plan, missing, cpu_count() if jobs == -1 else jobs)
+    calls = (delayed(_run_chains)(store, everybody, chains) for chains in groups)
 
     def kept() -> str:
         return f"{store.count()} of {total} generations are kept"
 
     with saying_what_is_kept(kept), workers(backend, jobs, everybody) as work, _watching(store, total, tell):
-        for chain, (generations, seconds) in zip(missing, work(calls), strict=True):
-            note(timings, ("chain", "generations", "seconds"), (chain, generations, f"{seconds:.3f}"))
+        for chains, done in zip(groups, work(calls), strict=True):
+            for chain, (generations, seconds) in zip(chains, done, strict=True):
+                note(timings, ("chain", "generations", "seconds"), (chain, generations, f"{seconds:.3f}"))
 
 
 @contextmanager
@@ -194,22 +197,45 @@ def _watching(store: LoopStore, total: int, tell: Progress) -> Iterator[None]:
         thread.join()
 
 
-def _run_chain(store: LoopStore, everybody: Everyone, number: int) -> tuple[int, float]:
-    """Run a chain from where it is; in a process of its own where there are several jobs."""
+def _run_chains(store: LoopStore, everybody: Everyone, numbers: Sequence[int]) -> list[tuple[int, float]]:
+    """Run chains from where they are; in a process of its own where there are several jobs.
+
+    They go generation by generation, so that what several of them need is trained by the first, and let go of after
+    the last. Returns how many generations were run of each, and in how many seconds.
+    """
     check_worker(store.manifest.versions, versions_of(store.manifest.plan))
-    return alone(lambda: check_actors(store.manifest.plan), lambda: _go_on(store, everybody, number))
+    return alone(lambda: check_actors(store.manifest.plan), lambda: _in_step(store, everybody, numbers))[0]
 
 
-def _go_on(store: LoopStore, everybody: Everyone, number: int) -> int:
-    """Run what is missing of a chain; return how many generations that were."""
+def _in_step(store: LoopStore, everybody: Everyone, numbers: Sequence[int]) -> list[tuple[int, float]]:
+    memory = Memory()
+    going = {number: _going_on(store, everybody, number, memory) for number in numbers}
+    reached, done, seconds = dict.fromkeys(numbers, 0), dict.fromkeys(numbers, -1), dict.fromkeys(numbers, 0.0)
+    while reached:
+        number = min(reached, key=lambda one: (reached[one], one))
+        begun = time.monotonic()
+        following = next(going[number], None)
+        seconds[number] += time.monotonic() - begun
+        if following is None:
+            del reached[number]
+            continue
+        reached[number], done[number] = following, done[number] + 1
+        memory.forget(min(reached.values()))
+    return [(done[number], seconds[number]) for number in numbers]
+
+
+def _going_on(store: LoopStore, everybody: Everyone, number: int, memory: Memory) -> Iterator[int]:
+    """Run what is missing of a chain, and yield the generation that comes next: before the first, and after each."""
     plan = store.manifest.plan
     generations: list[Generation] = store.generations(number)
     first = store.models(number, 0) if generations else {}
+    yield len(generations)
     try:
-        chain = Chain(plan, everybody, number, first)
+        chain = Chain(plan, everybody, number, first, memory)
     except Stopped as stop:
         store.write(number, Chain.unborn(plan, str(stop)), [])
-        return 1
+        yield plan.generations
+        return
     while generations:
         last = generations[-1].number
         models = store.models(number, last)
@@ -221,13 +247,11 @@ def _go_on(store: LoopStore, everybody: Everyone, number: int) -> int:
             break
         generations.pop()  # what it left was deleted or lost: that generation is run again, to the same bytes
     if first and not generations:
-        chain = Chain(plan, everybody, number)  # what is said of its annotators belongs to the first generation
-    done = 0
+        chain = Chain(plan, everybody, number, memory=memory)  # what its annotators say belongs to the first generation
     for following in range(len(generations), plan.generations):
         generation, trained = chain.step(following)
         models = {} if generation.stopped else chain.models(following)
         store.write(number, generation, [] if chain.trainer.enough(following, models) else trained, models)
-        done += 1
+        yield following + 1
         if generation.stopped:
             break
-    return done

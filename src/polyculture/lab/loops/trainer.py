@@ -18,6 +18,7 @@ from polyculture.lab.loops.rows import Rows
 if TYPE_CHECKING:
     from polyculture.lab.loops.actors import Decides, Learn, Samples
     from polyculture.lab.loops.kept import Models
+    from polyculture.lab.loops.memory import Memory
     from polyculture.lab.loops.plan import Arm, LoopPlan
     from polyculture.lab.loops.rows import Event
     from polyculture.lab.loops.world import World
@@ -46,12 +47,16 @@ class Trainer:
         Which of its seeds.
     world : World
         The real individuals.
+    memory : Memory
+        Models that other chains of the plan trained in this process.
     """
 
-    def __init__(self, plan: LoopPlan, arm: Arm, seed: int, world: World) -> None:
-        self.plan, self.arm, self.seed, self.world = plan, arm, seed, world
+    def __init__(self, plan: LoopPlan, arm: Arm, seed: int, world: World, memory: Memory) -> None:
+        self.plan, self.arm, self.seed, self.world, self.memory = plan, arm, seed, world, memory
         self.offered = plan.offered()
-        self.generator_in_batches = takes_batches(build(plan.steps("generator")).steps[-1][1])
+        last = build(plan.steps("generator")).steps[-1][1]
+        self.generator_in_batches = takes_batches(last)
+        self.generator_is_told_classes = bool(getattr(last, "conditional", False))
 
     def rng(self, number: int, maker: int, what: int) -> np.random.Generator:
         """Return a generator of random numbers; the same for all arms, so that they differ in what they do only."""
@@ -75,7 +80,11 @@ class Trainer:
             return decider(steps, weights, classes, seed, self.offered)
         if role == "group":
             rows = rows.labelled(rows.group)
-        return fit_classifier(steps, rows, classes, seed, events, offered=self.offered)
+
+        def train(said: list[Event]) -> Decides:
+            return fit_classifier(steps, rows, classes, seed, said, offered=self.offered)
+
+        return self.memory.model(role, 0, (rows.features, rows.label), seed, events, train)
 
     def first_generator(self, maker: int, kept: Models, events: list[Event]) -> Samples:
         """Return the generator that a decision-maker begins with."""
@@ -87,10 +96,19 @@ class Trainer:
 
     def generator(self, rows: Rows, maker: int, number: int, events: list[Event]) -> Samples:
         """Return the generator of a decision-maker in a generation, trained on some people."""
-        return self._generator(rows, self.seed_of(number, maker, GENERATOR_SEED), events)
+        return self._generator(rows, number, self.seed_of(number, maker, GENERATOR_SEED), events)
 
-    def _generator(self, rows: Rows, seed: int, events: list[Event]) -> Samples:
-        return fit_generator(self.plan.steps("generator"), rows, seed, events, self.offered)
+    def _generator(self, rows: Rows, number: int, seed: int, events: list[Event]) -> Samples:
+        def train(said: list[Event]) -> Samples:
+            return fit_generator(self.plan.steps("generator"), rows, seed, said, self.offered)
+
+        # Labels that it is not told do not matter: arms whose classifiers differ have the same generators.
+        seen = (
+            rows.features,
+            rows.label if self.generator_is_told_classes else None,
+            rows.batch if self.generator_in_batches else None,
+        )
+        return self.memory.model("generator", number, seen, seed, events, train)
 
     def kept_generator(self, maker: int, number: int, kept: Models) -> Samples | None:
         """Return the generator that learned what is kept; None where nothing is."""
@@ -123,7 +141,7 @@ class Trainer:
 
     def foreign_generator(self) -> Samples:
         """Return the generator of outside of the loop, trained on the original individuals."""
-        return self._generator(self.originals(), self.seed_of(0, 0, FOREIGN), [])
+        return self._generator(self.originals(), 0, self.seed_of(0, 0, FOREIGN), [])
 
     def foreign_classifier(self, rows: Rows) -> Decides:
         """Return the classifier of outside of the loop, trained on some people."""
