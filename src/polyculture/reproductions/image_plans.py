@@ -71,7 +71,7 @@ NETWORKS = _networks(
 )
 """Actors of the laptop scale: networks of the paper's kind, smaller and trained for less long.
 
-Narrow convolutions and small batches: what a minute buys is steps, and an autoencoder of few steps gives one digit only.
+Convolutions are narrow and batches small, since an autoencoder needs steps: after few it gives one digit or two.
 """
 DIGITS = _networks({}, "CNN", {}, 256)
 """The paper's models of digits, which are the defaults: 64-128 convolutions, 20 latent dimensions, Adam with rate .001;
