@@ -93,6 +93,14 @@ def test_an_audit_refuses_more_models_than_there_are(tmp_path, shell):
     assert "Choose 1 to 4 of them." in done.err
 
 
+@pytest.mark.parametrize("size", [True, 2.5, "2"])
+def test_a_number_of_models_is_a_whole_number(size):
+    with pytest.raises(UsageError, match=r"is no number of models\. Give a whole number, 1 to 4"):
+        pc.audit(table(), portfolio=size, **MAPPING)
+    with pytest.raises(UsageError, match="is no number of models"):
+        pc.portfolio(table(), size=size, **MAPPING)
+
+
 def test_one_snapshot_and_groups(found):
     twice = pl.concat([table(), table(seed=1).with_columns(day=pl.lit("2021"))])
     other = pc.portfolio(twice, size=2, snapshot="day=2020", by=["sex"], **MAPPING)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
+from numbers import Integral
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -167,7 +168,9 @@ def _places(names: Sequence[str], models: Sequence[str], able: tuple[int, ...], 
 
 def _size(size: int | None, choice: Choice, offered: tuple[int, ...], now: tuple[int, ...]) -> int:
     if choice == "set":
-        chosen = min(DEFAULT_SIZE, len(offered) - 1) if size is None else size
+        if size is not None and (isinstance(size, bool) or not isinstance(size, Integral)):
+            raise UsageError(f"{size!r} is no number of models.", hint=f"Give a whole number, 1 to {len(offered)}.")
+        chosen = min(DEFAULT_SIZE, len(offered) - 1) if size is None else int(size)
         if not 1 <= chosen <= len(offered):
             raise UsageError(
                 f"A set of {chosen} cannot be chosen from {len(offered)} models.",
