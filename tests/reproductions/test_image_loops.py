@@ -207,6 +207,30 @@ def test_networks_run_in_every_arm(tmp_path: Path) -> None:
     assert np.isfinite(record.curves[0].value).all()
 
 
+@pytest.mark.parametrize(("name", "folder"), [("celeba", celeba_folder), ("fairface", fairface_folder)])
+def test_residual_networks_run_on_faces_as_the_paper_has_them(
+    tmp_path: Path, name: str, folder: Callable[[Path, int], Path]
+) -> None:
+    pytest.importorskip("PIL", reason="image files need the extra [lab]")
+    pytest.importorskip("transformers", reason="residual networks need the extra [text]")
+    place = folder(tmp_path / "data", 168)
+    star = "{kind='STAR', of=['classifier', 'generator']}"
+    less = (
+        "data.parameters.individuals=168", "data.parameters.side=16", "data.image=[3,16,16]", "seeds=1",
+        "generations=2", "samples=200", "classifier.epochs=1", "generator.parameters.epochs=1",
+        "generator.parameters.hidden=[4, 4, 4, 4]",
+        "classifier.configuration={embedding_size=4, hidden_sizes=[4, 8], depths=[1, 1]}", "batch=32",
+        f"arm=[{{setting='SeqGenSeqClass', intervention=[{star}]}}]",
+    )  # fmt: skip
+    found = pc.reproduce(name, scale="paper", data=place, set=less, out=tmp_path / "out")
+    loop = found.loops[name]
+    assert not [one for one in loop.record.faults if one.reason == "stopped"]
+    weights = loop.store.models(0, 0)
+    assert sum("stages" in part and "convolution" in part for part in weights["label annotator"]) > 2
+    assert {f"module.encoder.{2 * layer}.weight" for layer in range(4)} <= set(weights["generator 1"])
+    assert len(loop.record.strata) == {"celeba": 4, "fairface": 28}[name]
+
+
 def test_a_damaged_image_ends_the_command_with_its_name(tmp_path: Path, shell: Callable[..., Any]) -> None:
     pytest.importorskip("PIL", reason="image files need the extra [lab]")
     place = celeba_folder(tmp_path / "celeba", 40)
