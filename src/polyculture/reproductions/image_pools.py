@@ -51,7 +51,9 @@ TOGETHER: dict[str, Any] = {
 }
 EXTENTS: dict[Scale, Extent] = {
     "quick": Extent(10, 5, {"individuals": 6000, **SMALL_IMAGES}, SMALLER, {**TOGETHER, "samples": 3000, "rows": 2000}),
-    "laptop": Extent(10, 5, {"individuals": 9000, **SMALL_IMAGES}, NETWORKS, TOGETHER),
+    "laptop": Extent(
+        10, 5, {"individuals": 9000, **SMALL_IMAGES}, NETWORKS, {**TOGETHER, "samples": 3000, "rows": 2300}
+    ),
     "paper": Extent(40, 25, {"side": 28, "channels": 3}, DIGITS, TOGETHER),
 }
 
