@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyculture.errors import UsageError, nearest
+from polyculture.errors import PolycultureError, UsageError, nearest
 
 if TYPE_CHECKING:
     from polyculture.lab.plan import Plan, Step
@@ -71,6 +71,11 @@ def import_path(path: str, what: str = "estimator") -> Any:
         raise UsageError(
             f"The {what} {path!r} cannot be imported: {error}.", hint="Correct the path, or install its package."
         ) from None
+    except (Exception, SystemExit) as error:  # whatever a module of the user's does when it is imported
+        raise UsageError(
+            f"The {what} {path!r} cannot be imported: {type(error).__name__}: {error}.",
+            hint=f"Mend {module_name}, or name another.",
+        ) from None
     if not hasattr(module, name):
         hint = nearest(name, dir(module)) or f"Look what {module_name} holds."
         raise UsageError(f"There is no {name!r} in {module_name}, named as {what}.", hint=hint)
@@ -116,6 +121,13 @@ def _estimator(path: str, parameters: Mapping[str, Any], offered: Mapping[str, A
         wrong = next((name for name in given if accepted and name not in accepted), "")
         hint = nearest(wrong, accepted) if wrong else "Name a class with the interface of scikit-learn."
         raise UsageError(f"{path} cannot be made with these parameters: {error}.", hint=hint) from None
+    except PolycultureError:
+        raise
+    except (Exception, SystemExit) as error:  # whatever a class of the user's raises when it is made
+        raise UsageError(
+            f"{path} cannot be made with these parameters: {type(error).__name__}: {error}.",
+            hint="Give it parameters that it takes.",
+        ) from None
     taken = {name: one for name, one in offered.items() if name in known and name not in given}
     if taken:
         made.set_params(**taken)

@@ -137,7 +137,8 @@ class Fitted:
         size = AT_ONCE if features.dtype == np.uint8 else len(features)
         for start in range(0, len(features), size):
             part = slice(start, start + size)
-            found[part, columns] = self.estimator.predict_proba(as_seen(features[part], self.estimator))
+            given = self.estimator.predict_proba(as_seen(features[part], self.estimator))
+            found[part, columns] = _checked(given, len(features[part]), len(columns))
         return found
 
     def decide(self, features: Features) -> Ints:
@@ -145,6 +146,23 @@ class Fitted:
         if len(features) and hasattr(self.estimator, "decide"):
             return np.asarray(self.estimator.decide(as_seen(features, self.estimator)), dtype=np.int64)
         return np.asarray(self.probabilities(features).argmax(axis=1), dtype=np.int64)
+
+
+def _checked(given: Any, people: int, classes: int) -> Floats:
+    """Return probabilities, (n, K); others would be decisions that nobody made.
+
+    Raises
+    ------
+    ValueError
+        If they are not finite, or not one of each class for everyone.
+    """
+    found = np.asarray(given, dtype=np.float64)
+    if found.shape != (people, classes):
+        raise ValueError(f"predict_proba gives the shape {found.shape} for {people} people and {classes} classes")
+    unknown = int((~np.isfinite(found)).any(axis=1).sum())
+    if unknown:
+        raise ValueError(f"predict_proba gives no finite probabilities for {unknown} of {people} people")
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +189,11 @@ class Samples:
         """Return so many people's features, and their classes where it is conditional, drawn with a seed from ``rng``.
 
         Rows that are no finite numbers are left out: the caller sees fewer.
+
+        Raises
+        ------
+        ValueError
+            If the generator gives another number of people than it was asked for.
         """
         state = int(rng.integers(2**31 - 1))
         if "random_state" in signature(self.last.sample).parameters:
@@ -182,6 +205,8 @@ class Samples:
         found = np.asarray(drawn[0] if isinstance(drawn, tuple) else drawn, dtype=np.float64)
         for step in reversed(self.before):
             found = np.asarray(step.inverse_transform(found), dtype=np.float64)
+        if len(found) != number:
+            raise ValueError(f"the generator gives {len(found)} people where it is asked for {number}")
         # Mixtures give their components one after the other: any first part would be of some of them only.
         order = rng.permutation(len(found))
         finite = np.asarray(np.isfinite(found).reshape(len(found), -1).all(axis=1))

@@ -80,6 +80,8 @@ def measured(store: LoopStore) -> LoopMeasured:
     tests = {seed: tested_of(plan, len(label), seed) for seed in range(plan.seeds)}
     wanted = ideal_of(plan, manifest.classes, manifest.groups)
     ideal = original if wanted is None else wanted
+    for measure in ("accuracy", "largest_class"):  # undefined, but there, where every chain stopped before its first
+        found.put(measure, None, (0, 0, 0), float("nan"))
     for chain, generations in enumerate(store.chains()):
         arm, seed = divmod(chain, plan.seeds)
         test = tests[seed]

@@ -31,6 +31,8 @@ class Shift(Part, frozen=True, kw_only=True, tag_field="kind"):
 
     retrains: ClassVar[bool] = False
     """Whether each generation has a generator of its own."""
+    labels: ClassVar[str] = ""
+    """Who labels everyone after this shift: "previous", "annotator", or whoever did before."""
 
     def on(self, draw: Draw, moment: Moment) -> Draw:  # noqa: ARG002 (what others need)
         """Return the draw of those who enter the data."""
@@ -42,6 +44,8 @@ class SequentialLabels(Shift, frozen=True, kw_only=True, tag="sequential labels"
 
     P_n(x, y) = P_n(x) 1[y = C_{n-1}(x)]. The labels drift, the features do not.
     """
+
+    labels: ClassVar[str] = "previous"
 
     def on(self, draw: Draw, moment: Moment) -> Draw:
         """Label by the classifier of the generation before."""
@@ -111,6 +115,7 @@ class SelectiveLabels(Shift, frozen=True, kw_only=True, tag="selective labels"):
     through to learn of them.
     """
 
+    labels: ClassVar[str] = "annotator"
     explore: float = 0.0
 
     def on(self, draw: Draw, moment: Moment) -> Draw:
@@ -129,6 +134,7 @@ class RunawayFeedback(Shift, frozen=True, kw_only=True, tag="runaway feedback"):
     P_n(x, y, g) ~ P_n(x, g) 1[y = A(x)] r_g^s, r_g the share of group g of which C_{n-1} says y+, s the strength.
     """
 
+    labels: ClassVar[str] = "annotator"
     strength: float = 1.0
     looked: int = 1000
 
