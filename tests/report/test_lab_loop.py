@@ -114,6 +114,7 @@ def test_the_terminal_shows_arms_and_flags(width: int, capsys: pytest.CaptureFix
     said = capsys.readouterr().out
     assert "* classifiers that give nearly everyone" in " ".join(said.split())
     assert "Decision-makers together" in said
+    assert "falls by more than 5.0 points" in " ".join(said.split())
     assert all(len(line) <= width for line in said.splitlines())
 
 

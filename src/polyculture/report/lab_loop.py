@@ -330,8 +330,8 @@ def print_loop(record: LoopRecord, console: Console) -> None:
     for one in record.collapse:
         if one.collapsed:
             screen.paragraph(
-                f"{one.arm}: accuracy falls by more than {words.percent(record.plan.collapse)} and stays there in "
-                f"{one.collapsed} of {one.seeds} seeds, from generation {one.first} on at the earliest."
+                f"{one.arm}: accuracy falls by more than {words.points(record.plan.collapse, sign=False)} and stays "
+                f"there in {one.collapsed} of {one.seeds} seeds, from generation {one.first} on at the earliest."
             )
     if any(_flag_of(record, name) for name in record.arms):
         screen.paragraph("* classifiers that give nearly everyone the same class: a small gap there is no equality.")
