@@ -95,6 +95,7 @@ def test_a_model_that_fails_at_once_ends_its_chains_with_the_reason(
     assert pc.lab.open_loop(tmp_path / "out").record == found.record
     assert said.replace("'", "&#39;") in (tmp_path / "out" / "report.html").read_text()
     assert "No chain" in str(found)
+    assert any(said in note for note in found.record.notes)
 
 
 @pytest.mark.parametrize("given", [np.full((4, 2), np.nan), np.full((4, 1), 0.5), np.full(4, 0.5), np.ones((3, 2))])

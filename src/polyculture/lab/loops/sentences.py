@@ -102,4 +102,8 @@ def notes(
     found += [
         f"{reason.capitalize()}: {count(totals[reason])} ({what})." for reason, what in EVENTS.items() if totals[reason]
     ]
+    stops = [fault for fault in faults if fault.reason == "stopped"]
+    if stops:
+        first = min(stops, key=lambda fault: fault.first)
+        found.append(f"The first to stop was a chain of {first.arm}, in generation {first.first}: {first.said}.")
     return tuple(found)
