@@ -28,6 +28,8 @@ def test_the_page_says_what_the_record_says() -> None:
         "A note.",
         "accuracy 90.0\N{NO-BREAK SPACE}% to 60.0\N{NO-BREAK SPACE}%",
         "Failed by all decision-makers",
+        'By group, in the last generation; over the generations it stands in <a href="#curves-title">',
+        "Seeds whose accuracy falls more than 5.0 points below",
         "uniform over class and group",
     ):
         assert text in page, text
