@@ -198,6 +198,12 @@ def test_any_table_of_strata_becomes_the_ideal(plan: Plan) -> None:
     assert world.ideal == pytest.approx(strata / strata.sum())
 
 
+def test_the_class_that_is_good_to_get_is_the_last_where_the_plan_does_not_say(plan: Plan) -> None:
+    assert everyone(plan()).favourable == 1
+    assert everyone(plan(label="code")).favourable == 2
+    assert everyone(plan(label="code", favourable="a")).favourable == 0
+
+
 def test_a_table_of_toml_says_what_a_setting_changes(tmp_path: Path, content: Content) -> None:
     path = tmp_path / "loop.toml"
     path.write_text(
