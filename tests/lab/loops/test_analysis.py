@@ -156,6 +156,51 @@ def test_the_onset_is_where_accuracy_stays_low(record: LoopRecord) -> None:
     assert (one.collapsed, one.first, one.median, one.last, one.constant, one.stopped) == (2, 1, 1.0, 1, 0, 0)
 
 
+def test_what_no_seed_has_is_undefined_for_a_reason_of_its_own(plan: Plan, tmp_path: Path) -> None:
+    table = [{"target": "0", "group": group, "share": 0.5} for group in ("f", "m")]
+    found = analyse(store_of(plan(ideal=table), tmp_path, stop=True))
+    curve = next(one for one in found.curves if one.measure == "divergence")
+    why = "infinite: people are generated in a stratum whose ideal share is 0"
+    assert curve.value == (None, None, None)
+    assert f"undefined at every seed ({why})" in curve.reason
+    assert why in endpoint(found, found.arms[0], "divergence").value.reason
+    # What every chain that came so far has is averaged over those, and no reason is made up.
+    assert "undefined at some seeds" not in next(one for one in found.curves if one.measure == "worst_group_accuracy").reason
+
+
+def test_seeds_at_which_a_measure_is_undefined_are_said(plan: Plan, tmp_path: Path) -> None:
+    own = plan(seeds=3, generations=1, ideal=[{"target": "1", "group": "f", "share": 1.0}])
+    store = LoopStore.begin(tmp_path / "store", own, world.everyone(own))
+    for seed, counts in enumerate(([0, 0, 9, 0], [0, 0, 7, 0], [1, 0, 8, 0])):
+        strata = np.array(counts)
+        store.write(
+            seed, Generation(0, (Made(np.ones(72, dtype=np.int64), np.ones(72), strata, strata, strata, {}),)), []
+        )
+    curve = next(one for one in analyse(store).curves if one.measure == "divergence")
+    assert (curve.value, curve.seeds) == ((0.0,), (2,))
+    assert "undefined at some seeds (infinite: people are generated in a stratum whose ideal" in curve.reason
+    assert "stopped" not in curve.reason
+
+
+def test_intervals_hold_their_values_of_discrepancies_below_0_too(plan: Plan, tmp_path: Path) -> None:
+    own = plan(seeds=3, generations=1)
+    store = LoopStore.begin(tmp_path / "store", own, world.everyone(own))
+    counts = np.array([1, 1, 1, 1])
+    for seed, mmd in enumerate((-0.003, -0.001, -0.002)):
+        distances = {"frechet": 0.001 * seed, "mmd": mmd, "precision": 1.0 - 0.001 * seed, "recall": 0.5}
+        made = Made(np.arange(72) % 2, np.ones(72), counts, counts, counts, distances)
+        store.write(seed, Generation(0, (made,)), [])
+    found = analyse(store)
+    curves = {one.measure: one for one in found.curves if one.of is None}
+    ends = [
+        (curves[name].low[0], curves[name].value[0], curves[name].high[0]) for name in ("mmd", "precision", "frechet")
+    ]
+    assert all(low <= value <= high for low, value, high in ends)  # type: ignore[operator]
+    assert (ends[1][2], ends[2][0]) == (1.0, 0.0)
+    stat = endpoint(found, found.arms[0], "mmd").value
+    assert stat.low == pytest.approx(-0.002 - 4.302653 * 0.001 / np.sqrt(3))
+
+
 def test_the_books_say_who_was_added(record: LoopRecord) -> None:
     own = [one for one in record.accounting if one.arm == record.arms[0] and one.generation == 0]
     assert [(one.target, one.group) for one in own][:2] == [("0", "sex = f"), ("0", "sex = m")]
