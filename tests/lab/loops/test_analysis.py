@@ -151,6 +151,16 @@ def test_shares_of_generated_people_and_their_divergence(record: LoopRecord) -> 
     assert at("frechet", None) == 0.5
 
 
+def test_an_original_ideal_is_that_of_each_seeds_training_individuals(plan: Plan, tmp_path: Path) -> None:
+    own = plan(ideal="original", seeds=2)
+    found = analyse(store_of(own, tmp_path))
+    shares, everybody = np.array([0.4, 0.3, 0.2, 0.1]), world.everyone(own)
+    ideals = [world.world_of(own, everybody, seed).ideal for seed in range(2)]
+    assert not np.allclose(*ideals)
+    value = endpoint(found, "SeqGenSeqClass", "divergence").value.value
+    assert value == pytest.approx(np.mean([(shares * np.log(shares / ideal)).sum() for ideal in ideals]), abs=1e-12)
+
+
 def test_the_onset_is_where_accuracy_stays_low(record: LoopRecord) -> None:
     one = record.collapse[0]
     assert (one.collapsed, one.first, one.median, one.last, one.constant, one.stopped) == (2, 1, 1.0, 1, 0, 0)
