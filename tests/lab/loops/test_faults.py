@@ -122,3 +122,15 @@ def test_a_module_that_leaves_when_it_is_imported_is_refused(tmp_path: Path, mon
 def test_a_class_that_cannot_be_made_is_refused(faulty: str) -> None:
     with pytest.raises(UsageError, match="ValueError: not on Tuesdays"):
         build([Step(estimator="faulty_models.CannotBe")])
+
+
+@pytest.mark.parametrize("error", [ValueError("no such table"), SystemExit("no such table")])
+def test_a_loader_that_fails_is_named(content: Content, monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def fails() -> None:
+        raise error
+
+    module = ModuleType("failing_loader")
+    module.fails = fails  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "failing_loader", module)
+    with pytest.raises(UsageError, match=r"'failing_loader:fails' failed: (ValueError|SystemExit): no such table"):
+        pc.lab.loop(content(data={"source": "failing_loader:fails"}))
