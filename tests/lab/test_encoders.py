@@ -67,7 +67,7 @@ def one(**given: Any) -> dict[str, Any]:
             "learning_rate = -1",
             "above 0",
         ),
-        (tiny.images(learner=[{"adapt": "prob"}]), "Invalid enum value 'prob'", "Mend"),
+        (tiny.images(learner=[{"adapt": "prob"}]), "Invalid enum value 'prob'", "Did you mean 'probe'?"),
         (tiny.images(learner=[{"adapt": "probe", "estimator": "x.Y"}]), "one of estimator, steps and adapt", "probe"),
         (tiny.images(share={"rows": ["fixed"], "backbone": ["own"]}), "names one backbone only", "[[backbone]]"),
         (tiny.images(share={"rows": ["fixed"], "features": ["own"]}), "sees whole texts or images", "Leave it out"),

@@ -65,7 +65,7 @@ def test_copies_are_decision_makers_of_their_own(plan: Callable[..., Plan]) -> N
         ({"learner": [{"name": "x"}]}, "needs one of estimator, steps and adapt", "sklearn.svm.SVC"),
         ({"test_share": 1.0}, "test_share = 1", "between 0 and 1"),
         ({"model_seeds": 0}, "model_seeds = 0", "1 or more"),
-        ({"split": "random"}, "split", "Mend"),
+        ({"split": "random"}, "split", "Write one of: trial, partition, fixed."),
     ],
 )
 def test_what_does_not_fit_is_refused_with_its_place(

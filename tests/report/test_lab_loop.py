@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from rich.console import Console
 from sample_loop import HOSTILE, curve, record
 
+from polyculture.audit.statistic import Statistic
 from polyculture.lab.loops.records import SampledRecord
 from polyculture.report.json import json_schema, record_json
 from polyculture.report.lab_loop import difference_kind, html, print_loop, repr_html
@@ -28,6 +29,8 @@ def test_the_page_says_what_the_record_says() -> None:
         "A note.",
         "accuracy 90.0\N{NO-BREAK SPACE}% to 60.0\N{NO-BREAK SPACE}%",
         "Failed by all decision-makers",
+        'By group, in the last generation; over the generations it stands in <a href="#curves-title">',
+        "Seeds whose accuracy falls more than 5.0 points below",
         "uniform over class and group",
     ):
         assert text in page, text
@@ -114,7 +117,30 @@ def test_the_terminal_shows_arms_and_flags(width: int, capsys: pytest.CaptureFix
     said = capsys.readouterr().out
     assert "* classifiers that give nearly everyone" in " ".join(said.split())
     assert "Decision-makers together" in said
+    assert "falls by more than 5.0 points" in " ".join(said.split())
+    assert "Among generated people class is the share of class" in " ".join(said.split())
     assert all(len(line) <= width for line in said.splitlines())
+
+
+def test_shares_of_class_and_group_stand_beside_the_gaps(capsys: pytest.CaptureFixture[str]) -> None:
+    own = record()
+    shares = [
+        replace(own.endpoints[0], measure=measure, of=of, value=Statistic(value=share), primary=False)
+        for measure, of, share in (("class_share", "yes", 0.873), ("group_share", "plain", 0.123))
+    ]
+    shown = record(endpoints=(*own.endpoints, *shares))
+    print_loop(shown, Console(width=100))
+    terminal = capsys.readouterr().out
+    for page in (html(shown), repr_html(shown)):
+        told = page.lower()
+        table = told[told.index(">class yes among generated people") :]
+        assert table.index("group plain among generated people") < table.index("equalized odds difference")
+        assert "87.3" in table
+        assert "12.3" in table
+    assert "87.3 %" in terminal
+    assert "12.3 %" in terminal
+    print_loop(record(units={"accuracy": "share"}), Console(width=80))
+    assert "Among generated people" not in capsys.readouterr().out
 
 
 def test_strata_stand_in_a_table_an_arm_darker_where_they_are_larger() -> None:

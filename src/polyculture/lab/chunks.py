@@ -128,6 +128,10 @@ def parquet(path: Path) -> pl.DataFrame:
 
     try:
         return pl.read_parquet(path.read_bytes())
+    except FileNotFoundError:
+        raise FileError(
+            f"There is no {str(path)!r}.", hint="Run the same command again: it is then written anew."
+        ) from None
     except (OSError, pl.exceptions.PolarsError) as error:
         raise FileError(
             f"{str(path)!r} cannot be read: {str(error).splitlines()[0]}",

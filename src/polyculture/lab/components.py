@@ -6,15 +6,16 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyculture.errors import UsageError, nearest
+from polyculture.errors import PolycultureError, UsageError, nearest
 
 if TYPE_CHECKING:
     from polyculture.lab.plan import Plan, Step
 
-__all__ = ["build", "check_learners", "import_path", "modules_of", "need_lab"]
+__all__ = ["build", "check_learners", "import_path", "modules_of", "need_lab", "parameters_of", "set_parameters"]
 
 
 def need_lab() -> None:
@@ -71,6 +72,11 @@ def import_path(path: str, what: str = "estimator") -> Any:
         raise UsageError(
             f"The {what} {path!r} cannot be imported: {error}.", hint="Correct the path, or install its package."
         ) from None
+    except (Exception, SystemExit) as error:  # whatever a module of the user's does when it is imported
+        raise UsageError(
+            f"The {what} {path!r} cannot be imported: {type(error).__name__}: {error}.",
+            hint=f"Mend {module_name}, or name another.",
+        ) from None
     if not hasattr(module, name):
         hint = nearest(name, dir(module)) or f"Look what {module_name} holds."
         raise UsageError(f"There is no {name!r} in {module_name}, named as {what}.", hint=hint)
@@ -110,16 +116,49 @@ def _estimator(path: str, parameters: Mapping[str, Any], offered: Mapping[str, A
     given = {name: _parameter(value, offered) for name, value in parameters.items()}
     try:
         made = kind(**given)
-        known = made.get_params(deep=False)
+        known = parameters_of(made)
     except (TypeError, AttributeError) as error:
         accepted = _names(kind)
         wrong = next((name for name in given if accepted and name not in accepted), "")
         hint = nearest(wrong, accepted) if wrong else "Name a class with the interface of scikit-learn."
         raise UsageError(f"{path} cannot be made with these parameters: {error}.", hint=hint) from None
+    except PolycultureError:
+        raise
+    except (Exception, SystemExit) as error:  # whatever a class of the user's raises when it is made
+        raise UsageError(
+            f"{path} cannot be made with these parameters: {type(error).__name__}: {error}.",
+            hint="Give it parameters that it takes.",
+        ) from None
     taken = {name: one for name, one in offered.items() if name in known and name not in given}
     if taken:
-        made.set_params(**taken)
+        set_parameters(made, taken)
     return made
+
+
+def parameters_of(estimator: Any) -> Mapping[str, Any]:
+    """Return the parameters of an estimator; of a plain class the arguments of its constructor that it keeps.
+
+    >>> class Plain:
+    ...     def __init__(self, width=2, kept=None):
+    ...         self.width = width
+    >>> dict(parameters_of(Plain()))
+    {'width': 2}
+    """
+    if hasattr(estimator, "get_params"):
+        found: Mapping[str, Any] = estimator.get_params(deep=False)
+        return found
+    arguments = getattr(type(estimator), "__init__", object.__init__)
+    names = signature(arguments).parameters if arguments is not object.__init__ else ()
+    return {name: getattr(estimator, name) for name in names if name != "self" and hasattr(estimator, name)}
+
+
+def set_parameters(estimator: Any, given: Mapping[str, Any]) -> None:
+    """Set parameters of an estimator, of a plain class its attributes."""
+    if hasattr(estimator, "set_params"):
+        estimator.set_params(**given)
+        return
+    for name, value in given.items():
+        setattr(estimator, name, value)
 
 
 def _parameter(value: Any, offered: Mapping[str, Any]) -> Any:
@@ -151,7 +190,7 @@ def check_learners(plan: Plan) -> None:
     """
     for preprocessing in plan.preprocessing:
         for step in preprocessing.steps:
-            if not hasattr(_estimator(step.estimator, step.parameters, {"random_state": 0}), "transform"):
+            if not hasattr(_piped(step), "transform"):
                 raise UsageError(
                     f"{step.estimator} of preprocessing {preprocessing.name!r} transforms nothing.",
                     hint="Name a transformer, such as sklearn.preprocessing.StandardScaler.",
@@ -161,5 +200,16 @@ def check_learners(plan: Plan) -> None:
             continue
         last = learner.pipeline()[-1]
         build(learner.pipeline()[:-1], 0) if len(learner.pipeline()) > 1 else None
-        if not hasattr(_estimator(last.estimator, last.parameters, {"random_state": 0}), "predict"):
+        if not hasattr(_piped(last), "predict"):
             raise UsageError(f"{last.estimator} predicts nothing.", hint="Name a classifier, such as sklearn.svm.SVC.")
+
+
+def _piped(step: Step) -> Any:
+    """Return what stands in a pipeline of scikit-learn, which takes its own kind only."""
+    made = _estimator(step.estimator, step.parameters, {"random_state": 0})
+    if not hasattr(made, "get_params"):
+        raise UsageError(
+            f"{step.estimator} cannot be made part of a pipeline: it has no get_params.",
+            hint="Name a class with the interface of scikit-learn.",
+        )
+    return made

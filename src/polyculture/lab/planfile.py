@@ -5,12 +5,13 @@ What a plan may say stands in ``plan``.
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints, overload
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints, overload
 
 import msgspec
 
@@ -137,7 +138,7 @@ def plan_from(content: Mapping[str, Any], where: str = "the plan", kind: Any = P
     try:
         return msgspec.convert(content, kind)
     except msgspec.ValidationError as error:
-        raise UsageError(f"{where}: {_in_words(str(error))}.", hint="Mend that entry.") from None
+        raise UsageError(f"{where}: {_in_words(str(error))}.", hint=_mend(str(error), kind)) from None
 
 
 def plan_of(given: P | str | PathLike[str] | Mapping[str, Any], settings: Iterable[str], kind: type[P]) -> P:
@@ -282,6 +283,34 @@ def _tagged(content: Mapping[str, Any], kind: Any, where: str, place: str) -> An
             hint=nearest(str(chosen), kinds) or f"The kinds are: {known}.",
         )
     return kinds[chosen]
+
+
+def _mend(message: str, kind: Any) -> str:
+    """Return what to write instead of a value that is none of a few: the nearest of them, or all."""
+    found = re.fullmatch(r"Invalid enum value '(.*)' - at `\$\.(.*)`", message, flags=re.DOTALL)
+    choices = _choices(kind, re.sub(r"\[[^]]*\]", "", found[2]).split(".")) if found else []
+    if found is None or not choices:
+        return "Mend that entry."
+    return nearest(found[1], choices) or f"Write one of: {', '.join(choices)}."
+
+
+def _choices(kind: Any, names: Sequence[str]) -> list[str]:
+    """Return the words that a field may hold, by its place in a struct."""
+    if not names:
+        return [str(word) for one in _within(kind) if get_origin(one) is Literal for word in get_args(one)]
+    found: list[str] = []
+    for struct in (one for one in _within(kind) if hasattr(one, "__struct_fields__")):
+        fields = dict(zip(struct.__struct_encode_fields__, struct.__struct_fields__, strict=True))
+        if names[0] in fields:
+            found += _choices(get_type_hints(struct)[fields[names[0]]], names[1:])
+    return list(dict.fromkeys(found))
+
+
+def _within(kind: Any) -> Iterator[Any]:
+    """Yield a type and all that it is made of."""
+    yield kind
+    for one in get_args(kind):
+        yield from _within(one)
 
 
 def _in_words(message: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polyculture.errors import UsageError, nearest
+from polyculture.errors import PolycultureError, UsageError, nearest
 from polyculture.lab.components import import_path
 from polyculture.lab.images import Images
 
@@ -79,7 +79,15 @@ def _loaded(data: Data) -> Any:
         if name not in known:
             hint = nearest(name, known) or f"Its parameters are: {', '.join(known) or 'none'}."
             raise UsageError(f"The loader {data.source!r} has no parameter {name!r}.", hint=hint)
-    return loader(**data.parameters)
+    try:
+        return loader(**data.parameters)
+    except (PolycultureError, MemoryError):
+        raise
+    except (Exception, SystemExit) as error:  # whatever a loader of the user's raises
+        raise UsageError(
+            f"The loader {data.source!r} failed: {type(error).__name__}: {error}.",
+            hint="Mend the loader, or its parameters (data.parameters).",
+        ) from error
 
 
 def _polars(frame: Any, source: str) -> pl.DataFrame:

@@ -99,7 +99,7 @@ def html(record: LoopRecord) -> str:
             ecosystem_names=("failed by all", "expected if independent"),
             look=LOOK,
             tables=[
-                ("decisions", "Decisions on real people", _rows(record, DECISIONS)),
+                ("decisions", "Decisions on real people", _rows(record, DECISIONS, beside=True)),
                 ("people", "Generated people", _rows(record, PEOPLE)),
                 *([("ecosystem", "Several decision-makers", _rows(record, ECOSYSTEM))] if _several(record) else []),
             ],
@@ -123,20 +123,23 @@ def html(record: LoopRecord) -> str:
 
 def repr_html(record: LoopRecord) -> str:
     """Return the headline and the arms as a small HTML table."""
+    table = _rows(record, ("accuracy", "equalized_odds_difference", "divergence"), beside=True)
+    kinds = [kind for _, kind in table["columns"]]
+    heads = Markup("").join(Markup("<th>{}</th>").format(words.shown(title)) for title, _ in table["columns"])
     rows = Markup("").join(
-        Markup("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>").format(
+        Markup("<tr><td>{}</td>{}</tr>").format(
             words.shown(name),
-            words.statistic(_end(record, name, "accuracy")),
-            words.statistic(_end(record, name, "equalized_odds_difference"), "gap"),
-            words.statistic(_end(record, name, "divergence"), "number"),
+            Markup("").join(
+                Markup("<td>{}</td>").format(words.statistic(value, kind))
+                for value, kind in zip(values, kinds, strict=True)
+            ),
         )
-        for name in record.arms
+        for name, values, _ in table["rows"]
     )
     return str(
         Markup(
-            "<div><p><strong>{}</strong></p><table><thead><tr><th>arm</th><th>accuracy</th><th>equalized odds "
-            "difference</th><th>KL(generated || ideal)</th></tr></thead><tbody>{}</tbody></table></div>"
-        ).format(words.shown(record.headline), rows)
+            "<div><p><strong>{}</strong></p><table><thead><tr><th>arm</th>{}</tr></thead><tbody>{}</tbody></table></div>"
+        ).format(words.shown(record.headline), heads, rows)
     )
 
 
@@ -151,10 +154,10 @@ def _several(record: LoopRecord) -> bool:
     return len(record.decision_makers) > 1
 
 
-def _end(record: LoopRecord, arm: str, measure: str, endpoint: str = LAST) -> Statistic:
+def _end(record: LoopRecord, arm: str, measure: str, endpoint: str = LAST, of: str | None = None) -> Statistic:
     """Return one endpoint of an arm."""
     for one in record.endpoints:
-        if (one.arm, one.measure, one.of, one.endpoint) == (arm, measure, None, endpoint):
+        if (one.arm, one.measure, one.of, one.endpoint) == (arm, measure, of, endpoint):
             return one.value
     return undefined("not measured")
 
@@ -216,15 +219,31 @@ def _highest(record: LoopRecord, measures: Sequence[str]) -> float:
     return max(math.ceil(top * 20) / 20, 0.05)
 
 
-def _rows(record: LoopRecord, measures: Sequence[str]) -> dict[str, Any]:
-    """Return one table: a row an arm, a column a measure, in the last generation."""
-    there = [measure for measure in measures if measure in record.units]
+def _rows(record: LoopRecord, measures: Sequence[str], *, beside: bool = False) -> dict[str, Any]:
+    """Return one table: a row an arm, a column a measure, in the last generation; who is generated ``beside`` gaps."""
+    there: list[tuple[str, str, str | None]] = [
+        (TITLES[measure], measure, None) for measure in measures if measure in record.units
+    ]
+    if beside:  # right before the gaps
+        place = next((place for place, one in enumerate(there) if one[1].endswith("_difference")), len(there))
+        there[place:place] = _shares(record)
     return {
-        "measures": there,
+        "columns": [(title, KINDS[record.units[measure]]) for title, measure, _ in there],
         "rows": [
-            (name, [_end(record, name, measure) for measure in there], _flag_of(record, name)) for name in record.arms
+            (name, [_end(record, name, measure, of=of) for _, measure, of in there], _flag_of(record, name))
+            for name in record.arms
         ],
     }
+
+
+def _shares(record: LoopRecord) -> list[tuple[str, str, str | None]]:
+    """Return what has to stand beside a gap: the shares of the favourable class and of the smallest group."""
+    found: list[tuple[str, str, str | None]] = [
+        (f"class {record.favourable} among generated people", "class_share", record.favourable)
+    ]
+    if (group := _smallest(record)) is not None:
+        found.append((f"group {group} among generated people", "group_share", group))
+    return [one for one in found if one[1] in record.units]
 
 
 def _by_group(record: LoopRecord) -> list[tuple[str, list[Statistic]]]:
@@ -301,8 +320,11 @@ def print_loop(record: LoopRecord, console: Console) -> None:
     screen = Screen(console)
     screen.paragraph(record.headline, style="bold")
     screen.blank()
+    beside = list(zip(("class", "group"), _shares(record), strict=False))
     table = screen.table(
-        f"In the last of {record.plan.generations} generations", "arm", "accuracy", "change", "parity", "odds", "KL"
+        f"In the last of {record.plan.generations} generations",
+        *("arm", "accuracy", "change", "parity", "odds", "KL"),
+        *(title for title, _ in beside),
     )
     for name in record.arms:
         mark = " *" if _flag_of(record, name) else ""
@@ -314,12 +336,16 @@ def print_loop(record: LoopRecord, console: Console) -> None:
             words.number(_end(record, name, "demographic_parity_difference"), "gap").removesuffix(" points") + mark,
             words.number(_end(record, name, "equalized_odds_difference"), "gap").removesuffix(" points") + mark,
             words.number(_end(record, name, "divergence"), "number"),
+            *(words.number(_end(record, name, measure, of=of)) for _, (_, measure, of) in beside),
         )
     screen.show(table)
     screen.paragraph(
         "Change is that of accuracy since generation 0, parity and odds are gaps between groups; all three in points. "
         "KL is the divergence of generated people from the ideal."
     )
+    if beside:
+        said = words.listed([f"{title} the share of {title} {of}" for title, (_, _, of) in beside])
+        screen.paragraph(f"Among generated people {said.replace(' the share', ' is the share', 1)}.")
     if _several(record):
         table = screen.table("Decision-makers together", "arm", "failed by all", "expected", "H")
         for name in record.arms:
@@ -330,8 +356,8 @@ def print_loop(record: LoopRecord, console: Console) -> None:
     for one in record.collapse:
         if one.collapsed:
             screen.paragraph(
-                f"{one.arm}: accuracy falls by more than {words.percent(record.plan.collapse)} and stays there in "
-                f"{one.collapsed} of {one.seeds} seeds, from generation {one.first} on at the earliest."
+                f"{one.arm}: accuracy falls by more than {words.points(record.plan.collapse, sign=False)} and stays "
+                f"there in {one.collapsed} of {one.seeds} seeds, from generation {one.first} on at the earliest."
             )
     if any(_flag_of(record, name) for name in record.arms):
         screen.paragraph("* classifiers that give nearly everyone the same class: a small gap there is no equality.")

@@ -151,9 +151,65 @@ def test_shares_of_generated_people_and_their_divergence(record: LoopRecord) -> 
     assert at("frechet", None) == 0.5
 
 
+def test_an_original_ideal_is_that_of_each_seeds_training_individuals(plan: Plan, tmp_path: Path) -> None:
+    own = plan(ideal="original", seeds=2)
+    found = analyse(store_of(own, tmp_path))
+    shares, everybody = np.array([0.4, 0.3, 0.2, 0.1]), world.everyone(own)
+    ideals = [world.world_of(own, everybody, seed).ideal for seed in range(2)]
+    assert not np.allclose(*ideals)
+    value = endpoint(found, "SeqGenSeqClass", "divergence").value.value
+    assert value == pytest.approx(np.mean([(shares * np.log(shares / ideal)).sum() for ideal in ideals]), abs=1e-12)
+
+
 def test_the_onset_is_where_accuracy_stays_low(record: LoopRecord) -> None:
     one = record.collapse[0]
     assert (one.collapsed, one.first, one.median, one.last, one.constant, one.stopped) == (2, 1, 1.0, 1, 0, 0)
+
+
+def test_what_no_seed_has_is_undefined_for_a_reason_of_its_own(plan: Plan, tmp_path: Path) -> None:
+    table = [{"target": "0", "group": group, "share": 0.5} for group in ("f", "m")]
+    found = analyse(store_of(plan(ideal=table), tmp_path, stop=True))
+    curve = next(one for one in found.curves if one.measure == "divergence")
+    why = "infinite: people are generated in a stratum whose ideal share is 0"
+    assert curve.value == (None, None, None)
+    assert f"undefined at every seed ({why})" in curve.reason
+    assert why in endpoint(found, found.arms[0], "divergence").value.reason
+    # What every chain that came so far has is averaged over those, and no reason is made up.
+    worst = next(one for one in found.curves if one.measure == "worst_group_accuracy")
+    assert "undefined at some seeds" not in worst.reason
+
+
+def test_seeds_at_which_a_measure_is_undefined_are_said(plan: Plan, tmp_path: Path) -> None:
+    own = plan(seeds=3, generations=1, ideal=[{"target": "1", "group": "f", "share": 1.0}])
+    store = LoopStore.begin(tmp_path / "store", own, world.everyone(own))
+    for seed, counts in enumerate(([0, 0, 9, 0], [0, 0, 7, 0], [1, 0, 8, 0])):
+        strata = np.array(counts)
+        store.write(
+            seed, Generation(0, (Made(np.ones(72, dtype=np.int64), np.ones(72), strata, strata, strata, {}),)), []
+        )
+    curve = next(one for one in analyse(store).curves if one.measure == "divergence")
+    assert (curve.value, curve.seeds) == ((0.0,), (2,))
+    assert "undefined at some seeds (infinite: people are generated in a stratum whose ideal" in curve.reason
+    assert "stopped" not in curve.reason
+
+
+def test_intervals_hold_their_values_of_discrepancies_below_0_too(plan: Plan, tmp_path: Path) -> None:
+    own = plan(seeds=3, generations=1)
+    store = LoopStore.begin(tmp_path / "store", own, world.everyone(own))
+    counts = np.array([1, 1, 1, 1])
+    for seed, mmd in enumerate((-0.003, -0.001, -0.002)):
+        distances = {"frechet": 0.001 * seed, "mmd": mmd, "precision": 1.0 - 0.001 * seed, "recall": 0.5}
+        made = Made(np.arange(72) % 2, np.ones(72), counts, counts, counts, distances)
+        store.write(seed, Generation(0, (made,)), [])
+    found = analyse(store)
+    curves = {one.measure: one for one in found.curves if one.of is None}
+    ends = [
+        (curves[name].low[0], curves[name].value[0], curves[name].high[0]) for name in ("mmd", "precision", "frechet")
+    ]
+    assert all(low <= value <= high for low, value, high in ends)  # type: ignore[operator]
+    assert (ends[1][2], ends[2][0]) == (1.0, 0.0)
+    stat = endpoint(found, found.arms[0], "mmd").value
+    assert stat.low == pytest.approx(-0.002 - 4.302653 * 0.001 / np.sqrt(3))
 
 
 def test_the_books_say_who_was_added(record: LoopRecord) -> None:

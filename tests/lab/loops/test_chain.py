@@ -60,6 +60,26 @@ def test_generated_people_are_counted_with_the_labels_that_are_trained_on(plan: 
         assert made.annotated.tolist() == np.bincount(2 * one.annotator.decide(made.kept) + group, minlength=4).tolist()
 
 
+@pytest.mark.parametrize(
+    ("kinds", "last"),
+    [
+        (("selective labels",), "annotator"),
+        (("runaway feedback",), "annotator"),
+        (("selective labels", "sequential labels"), "previous"),
+        (("data spill",), "previous"),
+    ],
+)
+def test_they_are_counted_with_the_labels_of_the_last_shift_that_labels(
+    plan: Plan, kinds: tuple[str, ...], last: str
+) -> None:
+    one = chain(plan(arm=[{"setting": "SeqClass", "shift": [{"kind": kind} for kind in kinds]}], keep=300))
+    one.step(0)
+    who = {"annotator": one.annotator, "previous": one.classifiers[0]}[last]
+    made = one.step(1)[0].made[0]
+    counts = np.bincount(2 * who.decide(made.kept) + one.grouping.decide(made.kept), minlength=4)
+    assert made.strata.tolist() == counts.tolist()
+
+
 def test_decision_makers_begin_with_the_same_rows_or_with_parts_that_make_up_the_whole(plan: Plan) -> None:
     means = {}
     for start in ("shared", "own"):

@@ -13,6 +13,7 @@ from polyculture.lab.loops.embedding import in_words
 from polyculture.lab.loops.measures import coverage, frechet
 from polyculture.lab.loops.plan import LoopPlan
 from polyculture.lab.loops.run import check_actors
+from polyculture.lab.loops.sentences import notes
 from polyculture.lab.loops.world import everyone
 
 Plan = Callable[..., LoopPlan]
@@ -68,3 +69,8 @@ def test_the_embedding_is_said(plan: Plan) -> None:
     assert in_words(plan(embedding=PCA)).startswith("in what sklearn.decomposition.PCA makes")
     assert in_words(plan(embedding="features")) == "in the features themselves"
     assert "first principal components (at most 10)" in in_words(plan())
+
+
+def test_it_is_said_of_how_many_people_distances_are(plan: Plan) -> None:
+    (said,) = [note for note in notes(plan(), [], [], ("a", "b")) if "Frechet" in note]
+    assert said.endswith("the first all of them, the other three 1,000 of either at most.")

@@ -47,9 +47,11 @@ def test_reparation_of_batches_has_a_quota_in_each(draw: Draw, moment: Make, wor
 
 def test_reparation_may_have_batches_of_its_own(draw: Draw, moment: Make) -> None:
     for batch in (0, 48):
-        found = select(draw, (done.Star(budget=2.0, batch=33),), 99, batch, moment())
+        found = select(draw, (done.Star(budget=2.0, batch=11),), 99, batch, moment())
         assert found.accounting is not None
-        assert found.accounting.quota.tolist() == [24] * 4  # 8 of 33 in each of three batches
+        assert found.accounting.quota.tolist() == [18] * 4  # 2 of 11 in each of nine batches; 24 of 99 at once
+        assert found.rows.batch is not None
+        assert np.bincount(found.rows.batch).tolist() == [11] * 9
 
 
 def test_what_is_selected_can_be_weighed(draw: Draw, moment: Make) -> None:

@@ -38,7 +38,11 @@ def test_the_starter_is_a_plan_and_reads_the_same_again() -> None:
         ({"arm": [{"shift": [{"kind": "synthetic shar"}]}]}, "Did you mean 'synthetic share'?"),
         ({"arm": [{"shift": [{"share": 0.5}]}]}, "needs a kind"),
         ({"arm": [{"intervention": [{"kind": "STAR", "bugdet": 0.5}]}]}, "Did you mean 'budget'?"),
-        ({"arm": [{"setting": "SeqGen"}]}, "setting"),
+        ({"arm": [{"setting": "SeqGen"}]}, "arm[0].setting: Invalid enum value 'SeqGen'"),
+        ({"arm": [{"setting": "SeqGenSeqClas"}]}, "Did you mean 'SeqGenSeqClass'?"),
+        ({"arm": [{"setting": "other"}]}, "Write one of: SeqClass, SeqGenSeqClass, SeqGenNonSeqClass, Static."),
+        ({"arm": [{"intervention": [{"kind": "STAR", "of": ["clasifier"]}]}]}, "Did you mean 'classifier'?"),
+        ({"ideal": "unifrom"}, "Did you mean 'uniform'?"),
         ({"generations": 0}, "generations = 0 is too small"),
         ({"samples": 5}, "samples = 5"),
         ({"keep": 400}, "keep = 400 is more"),
@@ -56,6 +60,18 @@ def test_the_starter_is_a_plan_and_reads_the_same_again() -> None:
         ({"arm": [{"shift": [{"kind": "disparity amplification", "strength": 2.0}]}]}, "above 1"),
         ({"arm": [{"intervention": [{"kind": "STAR", "budget": -0.1}]}]}, "below 0"),
         ({"arm": [{"intervention": [{"kind": "STAR", "budget": 1e9}]}]}, "more than can be drawn"),
+        (
+            {"arm": [{"intervention": [{"kind": "STAR", "budget": float("nan")}]}]},
+            "budget = nan of 'STAR' is no number",
+        ),
+        ({"arm": [{"intervention": [{"kind": "STAR", "batch": -5}]}]}, "batch = -5 of 'STAR' is too small"),
+        ({"arm": [{"intervention": [{"kind": "fairness constraint", "rounds": 0}]}]}, "Give 1 or more"),
+        ({"arm": [{"shift": [{"kind": "runaway feedback", "looked": 0}]}]}, "looked = 0 of 'runaway feedback'"),
+        ({"arm": [{"shift": [{"kind": "runaway feedback", "strength": float("inf")}]}]}, "strength = inf"),
+        (
+            {"arm": [{"intervention": [{"kind": "reweighting"}, {"kind": "fairness constraint"}]}]},
+            "reweighting and a fairness constraint, which weighs people itself",
+        ),
         ({"arm": [{"intervention": [{"kind": "STAR"}, {"kind": "class balance"}]}]}, "selects twice"),
         ({"arm": [{"intervention": [{"kind": "drop detected", "share": 0.95}]}]}, "drops 95%"),
         (
@@ -113,6 +129,11 @@ def test_actors_that_lack_what_is_asked_are_refused(plan: Plan, changed: dict[st
         ({"ideal": [{"target": "1", "group": "ff", "share": 1.0}]}, UsageError, "the group 'ff'"),
         (
             {"ideal": [{"target": "1", "group": "f", "share": 0.5}, {"target": "1", "group": "f", "share": 0.5}]},
+            UsageError,
+            "twice",
+        ),
+        (
+            {"ideal": [{"target": "1", "group": "f", "share": 0.0}, {"target": "1", "group": "f", "share": 1.0}]},
             UsageError,
             "twice",
         ),
@@ -175,6 +196,12 @@ def test_any_table_of_strata_becomes_the_ideal(plan: Plan) -> None:
     world = world_of(own, everyone(own), 0)
     strata = np.bincount(world.stratum(world.label, world.group), minlength=4)
     assert world.ideal == pytest.approx(strata / strata.sum())
+
+
+def test_the_class_that_is_good_to_get_is_the_last_where_the_plan_does_not_say(plan: Plan) -> None:
+    assert everyone(plan()).favourable == 1
+    assert everyone(plan(label="code")).favourable == 2
+    assert everyone(plan(label="code", favourable="a")).favourable == 0
 
 
 def test_a_table_of_toml_says_what_a_setting_changes(tmp_path: Path, content: Content) -> None:

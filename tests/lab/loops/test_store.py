@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+import polyculture as pc
 from killed import Killed
 from make_people import people
 from polyculture.errors import FileError, OutputError, UsageError
@@ -99,6 +100,17 @@ def test_a_damaged_generation_is_named_and_mended(plan: Plan, tmp_path: Path) ->
     with pytest.raises(FileError, match="lacks generations of chain 1"):
         list(store.chains())
     run(plan(), tmp_path / "out")
+    assert tree(tmp_path / "out") == whole
+
+
+def test_individuals_that_are_gone_are_written_anew_where_it_goes_on(plan: Plan, tmp_path: Path) -> None:
+    own = plan(generations=1)
+    run(own, tmp_path / "out")
+    whole = tree(tmp_path / "out")
+    (tmp_path / "out" / "store" / "individuals.parquet").unlink()
+    with pytest.raises(FileError, match=r"There is no .*individuals\.parquet'\. Run the same command again"):
+        pc.lab.open_loop(tmp_path / "out")
+    run(own, tmp_path / "out")
     assert tree(tmp_path / "out") == whole
 
 

@@ -265,11 +265,11 @@ def test_networks_in_pipelines_are_fitted_again_to_what_they_saw(networks: Plan,
 
 
 def test_a_training_set_of_one_class_is_taken_up_too(networks: Plan, tmp_path: Path) -> None:
-    dummy = {"estimator": "sklearn.dummy.DummyClassifier"}
+    dummy = {"estimator": "sklearn.dummy.DummyClassifier", "parameters": {"strategy": "constant", "constant": 1}}
     own = networks(label_annotator=dummy, arm=[{"setting": "SeqClass"}])
     store = run(own, tmp_path / "out")
     whole = tree(tmp_path / "out")
-    assert list(store.models(0, 1)["classifier 1"]) == ["constant"]
+    assert {name: value.tolist() for name, value in store.models(0, 1)["classifier 1"].items()} == {"constant": [1]}
     (last,) = store.path.glob("generation-000000-0002-*")
     last.unlink()
     run(own, tmp_path / "out")

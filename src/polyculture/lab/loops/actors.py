@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from polyculture.errors import UsageError
-from polyculture.lab.components import build
+from polyculture.lab.components import build, parameters_of, set_parameters
 from polyculture.lab.images import as_numbers
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class Generates(Protocol):
     has a parameter ``image`` is told their channels, height and width.
     ``sample`` may take ``random_state``, or the object may have a parameter of that name; a generator with neither
     must draw the same numbers whenever it is fitted to the same rows. An answer of several arrays means the first.
+    A plain class has those parameters that its constructor takes and keeps as attributes of the same name.
 
     One that is conditional on the class has an attribute ``conditional`` that is true: its `fit` is given classes too,
     ``fit(X, y)``, and its answer is features and classes, which are then the labels instead of the annotator's. Where
@@ -74,7 +75,7 @@ class Generates(Protocol):
 class Classifies(Protocol):
     """What a plan may name as a classifier or annotator: anything with `fit` and `predict_proba`.
 
-    Images come as to a generator.
+    Images come as to a generator. Behind other steps it must be an estimator of scikit-learn's (`BaseEstimator`).
     Reweighting needs ``fit(X, y, sample_weight=...)``, training on batches ``partial_fit(X, y, classes=...)``, or
     ``fit(X, y, batches=...)``, which is told the batch of each row.
     """
@@ -137,7 +138,8 @@ class Fitted:
         size = AT_ONCE if features.dtype == np.uint8 else len(features)
         for start in range(0, len(features), size):
             part = slice(start, start + size)
-            found[part, columns] = self.estimator.predict_proba(as_seen(features[part], self.estimator))
+            given = self.estimator.predict_proba(as_seen(features[part], self.estimator))
+            found[part, columns] = _checked(given, len(features[part]), len(columns))
         return found
 
     def decide(self, features: Features) -> Ints:
@@ -145,6 +147,23 @@ class Fitted:
         if len(features) and hasattr(self.estimator, "decide"):
             return np.asarray(self.estimator.decide(as_seen(features, self.estimator)), dtype=np.int64)
         return np.asarray(self.probabilities(features).argmax(axis=1), dtype=np.int64)
+
+
+def _checked(given: Any, people: int, classes: int) -> Floats:
+    """Return probabilities, (n, K); others would be decisions that nobody made.
+
+    Raises
+    ------
+    ValueError
+        If they are not finite, or not one of each class for everyone.
+    """
+    found = np.asarray(given, dtype=np.float64)
+    if found.shape != (people, classes):
+        raise ValueError(f"predict_proba gives the shape {found.shape} for {people} people and {classes} classes")
+    unknown = int((~np.isfinite(found)).any(axis=1).sum())
+    if unknown:
+        raise ValueError(f"predict_proba gives no finite probabilities for {unknown} of {people} people")
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,17 +190,24 @@ class Samples:
         """Return so many people's features, and their classes where it is conditional, drawn with a seed from ``rng``.
 
         Rows that are no finite numbers are left out: the caller sees fewer.
+
+        Raises
+        ------
+        ValueError
+            If the generator gives another number of people than it was asked for.
         """
         state = int(rng.integers(2**31 - 1))
         if "random_state" in signature(self.last.sample).parameters:
             drawn = self.last.sample(number, random_state=state)
         else:
-            if "random_state" in self.last.get_params(deep=False):
-                self.last.set_params(random_state=state)
+            if "random_state" in parameters_of(self.last):
+                set_parameters(self.last, {"random_state": state})
             drawn = self.last.sample(number)
         found = np.asarray(drawn[0] if isinstance(drawn, tuple) else drawn, dtype=np.float64)
         for step in reversed(self.before):
             found = np.asarray(step.inverse_transform(found), dtype=np.float64)
+        if len(found) != number:
+            raise ValueError(f"the generator gives {len(found)} people where it is asked for {number}")
         # Mixtures give their components one after the other: any first part would be of some of them only.
         order = rng.permutation(len(found))
         finite = np.asarray(np.isfinite(found).reshape(len(found), -1).all(axis=1))
@@ -229,14 +255,13 @@ def fit_generator(
 def as_seen(features: Features, estimator: Any) -> Features:
     """Return features as an estimator takes them: images as rows of pixels, of single precision for networks."""
     first = estimator.steps[0][1] if hasattr(estimator, "steps") else estimator
-    network = hasattr(first, "get_params") and "image" in first.get_params(deep=False)
-    return as_numbers(features, np.float32 if network else np.float64)
+    return as_numbers(features, np.float32 if "image" in parameters_of(first) else np.float64)
 
 
 def libraries_of(plan: LoopPlan) -> tuple[str, ...]:
     """Return the libraries that actors use beside those of the lab: those of networks, where the plan has any."""
     networks = any(
-        hasattr(step, "get_weights") or "device" in step.get_params(deep=False)
+        hasattr(step, "get_weights") or "device" in parameters_of(step)
         for role in ("generator", "label", "group", *range(len(plan.classifiers)))
         for _, step in build(plan.steps(role)).steps
     )

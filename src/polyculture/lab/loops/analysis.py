@@ -24,7 +24,7 @@ from polyculture.lab.loops.records import (
 )
 from polyculture.lab.loops.sampled import sampled
 from polyculture.lab.loops.sentences import headline, notes
-from polyculture.lab.loops.units import CHANGE, ENDPOINTS, LAST, MEAN, UNITS
+from polyculture.lab.loops.units import CHANGE, ENDPOINTS, LAST, MEAN, UNDEFINED, UNITS
 from polyculture.lab.loops.world import ideal_of, strata_names, tested_of
 from polyculture.stats._interval import Estimated
 from polyculture.stats._rounding import differences
@@ -136,8 +136,11 @@ def _estimate(measure: str, values: Floats, looks: int = 1) -> Estimated:
 
 
 def _cut(measure: str, found: Estimated) -> Estimated:
-    """Return an estimate of a share, or of a gap, whose interval ends at 0 and 1; a t interval knows no such ends."""
-    if found.low is None or found.high is None:
+    """Return an estimate of a share, or of a gap, whose interval ends at 0 and 1; a t interval knows no such ends.
+
+    The estimate of a squared discrepancy is below 0 as often as not where it is 0, and so is its interval.
+    """
+    if found.low is None or found.high is None or measure == "mmd":
         return found
     highest = 1.0 if UNITS[measure] in {"share", "points"} or measure.endswith("_ratio") else math.inf
     return found._replace(low=max(found.low, 0.0), high=min(found.high, highest))
@@ -148,14 +151,18 @@ def _curves(store: LoopStore, values: dict[tuple[str, str | None], Floats]) -> I
     for arm, name in enumerate(plan.arm_names()):
         for (measure, of), figures in values.items():
             own = figures[arm]
+            ran = values["accuracy", None][arm]
             points = [
-                _cut(measure, _estimate(measure, own[:, number], plan.generations))
-                for number in range(plan.generations)
+                _with_why(measure, _cut(measure, _estimate(measure, one, plan.generations)), one, ran[:, number])
+                for number, one in enumerate(own.T)
             ]
-            known = tuple(int(np.isfinite(own[:, number]).sum()) for number in range(plan.generations))
+            known = tuple(int(count) for count in np.isfinite(own).sum(axis=0))
             reasons = list(dict.fromkeys(point.reason for point in points if point.reason))
-            if min(known) < max(known):
+            came = np.isfinite(ran).sum(axis=0)
+            if came.min() < came.max():
                 reasons.append(STOPPED)
+            if any(0 < many < most for many, most in zip(known, came, strict=True)):
+                reasons.append(f"undefined at some seeds{_why(measure)}; the others are averaged")
             yield CurveRecord(
                 arm=name,
                 measure=measure,
@@ -174,7 +181,7 @@ def _endpoints(store: LoopStore, values: dict[tuple[str, str | None], Floats]) -
     names, others = plan.arm_names(), plan.compared_with()
     for (measure, of), figures in values.items():
         for endpoint in ENDPOINTS if plan.generations > 1 else (LAST,):
-            numbers = _endpoint(figures, endpoint)
+            numbers, ran = (_endpoint(of_all, endpoint) for of_all in (figures, values["accuracy", None]))
             for arm, name in enumerate(names):
                 yield EndpointRecord(
                     arm=name,
@@ -183,7 +190,7 @@ def _endpoints(store: LoopStore, values: dict[tuple[str, str | None], Floats]) -
                     of=of,
                     endpoint=endpoint,
                     primary=of is None and measure in plan.endpoints and endpoint != CHANGE,
-                    value=_value(measure, endpoint, numbers[arm]),
+                    value=_value(measure, endpoint, numbers[arm], ran[arm]),
                     difference=undefined("this arm is the one that others are compared with")
                     if arm == others[arm]
                     else statistic(_estimate(measure, differences(numbers[arm], numbers[others[arm]]))),
@@ -199,8 +206,19 @@ def _endpoint(figures: Floats, endpoint: str) -> Floats:
     return differences(figures[:, :, -1], figures[:, :, 0])
 
 
-def _value(measure: str, endpoint: str, numbers: Floats) -> Statistic:
-    found = _estimate(measure, numbers)
+def _why(measure: str) -> str:
+    return f" ({UNDEFINED[measure]})" if measure in UNDEFINED else ""
+
+
+def _with_why(measure: str, found: Estimated, numbers: Floats, ran: Floats) -> Estimated:
+    """Say why a measure has no value though chains came so far: they have an accuracy, ``ran``."""
+    if found.value is not None or not np.isfinite(ran[~np.isfinite(numbers)]).any():
+        return found
+    return found._replace(reason=f"{found.reason}{_why(measure)}")
+
+
+def _value(measure: str, endpoint: str, numbers: Floats, ran: Floats) -> Statistic:
+    found = _with_why(measure, _estimate(measure, numbers), numbers, ran)
     return statistic(found if endpoint == CHANGE else _cut(measure, found))
 
 

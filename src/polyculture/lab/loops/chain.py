@@ -266,11 +266,13 @@ class Chain:
     def _measured(self, number: int, maker: int, classifier: Decides, notes: _Notes) -> Made:
         world, own, trained = self.world, notes.events, notes.trained["classifier"]
         people = self._people(self.generators[maker], self.plan.samples, self.trainer.rng(number, maker, SAMPLES), own)
-        sequential = any(isinstance(shift, SequentialLabels) for shift in self.arm.all_shifts())
-        label = self.classifiers[maker].decide(people.features) if sequential else people.label
         annotated = people.label
         if self.generators[maker].conditional:
             annotated = self.annotator.decide(people.features)
+        who = next((shift.labels for shift in reversed(self.arm.all_shifts()) if shift.labels), "")
+        label = annotated if who == "annotator" else people.label
+        if who == "previous":
+            label = self.classifiers[maker].decide(people.features)
         for there, names, what in ((label, world.classes, "class"), (people.group, world.groups, "group")):
             gone = sorted(set(range(len(names))) - set(np.unique(there).tolist()))
             own.extend(Event(f"{what} vanished", names[place]) for place in gone)
@@ -325,7 +327,9 @@ class _stopping:  # noqa: N801 (reads as a verb in `with`)
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         from polyculture.errors import PolycultureError
 
-        if isinstance(error, Exception) and not isinstance(error, Stopped | PolycultureError | MemoryError):
+        # A model that calls exit would end the whole run: of that model, too, it is only said that it failed.
+        failed = isinstance(error, Exception | SystemExit)
+        if failed and not isinstance(error, Stopped | PolycultureError | MemoryError):
             raise Stopped(f"{type(error).__name__}: {first_line(str(error))}") from error
 
 

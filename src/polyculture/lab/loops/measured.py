@@ -79,10 +79,12 @@ def measured(store: LoopStore) -> LoopMeasured:
     found = LoopMeasured((len(plan.arms), plan.seeds, plan.generations), original)
     tests = {seed: tested_of(plan, len(label), seed) for seed in range(plan.seeds)}
     wanted = ideal_of(plan, manifest.classes, manifest.groups)
-    ideal = original if wanted is None else wanted
+    for measure in ("accuracy", "largest_class"):  # undefined, but there, where every chain stopped before its first
+        found.put(measure, None, (0, 0, 0), float("nan"))
     for chain, generations in enumerate(store.chains()):
         arm, seed = divmod(chain, plan.seeds)
         test = tests[seed]
+        ideal = _of_training(label, group, test, len(manifest.groups), strata) if wanted is None else wanted
         for generation in generations:
             _note_events(found, arm, generation)
             if generation.stopped:
@@ -92,6 +94,12 @@ def measured(store: LoopStore) -> LoopMeasured:
             _decisions(found, store, at, generation, label[test], group[test])
             _people(found, store, at, generation, ideal)
     return found
+
+
+def _of_training(label: Ints, group: Ints, test: Ints, groups: int, strata: int) -> Floats:
+    """Return the shares of strata of those who are not tested on: the ideal where it is the original distribution."""
+    train = np.setdiff1d(np.arange(len(label)), test)
+    return np.bincount(label[train] * groups + group[train], minlength=strata) / len(train)
 
 
 def _note_events(found: LoopMeasured, arm: int, generation: Generation) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from polyculture.lab.components import parameters_of
 from polyculture.lab.loops.rows import Event
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _samples_anew(model: Any) -> bool:
     last = getattr(model, "last", None)
     if last is None:  # no generator
         return True
-    return "random_state" in signature(last.sample).parameters or "random_state" in last.get_params(deep=False)
+    return "random_state" in signature(last.sample).parameters or "random_state" in parameters_of(last)
 
 
 def _digest(seen: Sequence[NDArray[Any] | None]) -> bytes:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 from polyculture.errors import UsageError, nearest
 from polyculture.lab.loops.interventions import Selecting
@@ -26,6 +27,7 @@ _LEAST = {
 }
 MOST_BUDGET = 100
 _SHARES = ("share", "budget", "strength", "explore", "bound")
+_COUNTS = {"batch": 0, "looked": 1, "rounds": 1}
 
 
 def check(plan: LoopPlan) -> None:
@@ -96,17 +98,7 @@ def _check_arm(plan: LoopPlan, arm: Arm) -> None:
         )
     for part in (*arm.shifts, *arm.interventions):
         kind = part.__struct_config__.tag
-        for field in _SHARES:
-            value = getattr(part, field, 0.0)
-            if not 0.0 <= value <= 1.0 and field in {"share", "explore", "bound"}:
-                raise UsageError(f"Arm {name!r}: {field} = {value:g} of {kind!r} is no share.", hint="Give 0 to 1.")
-            if field == "budget" and value > MOST_BUDGET:
-                raise UsageError(
-                    f"Arm {name!r}: budget = {value:g} of {kind!r} is more than can be drawn.",
-                    hint=f"It is a share of the batch: give {MOST_BUDGET} at most.",
-                )
-            if value < 0.0:
-                raise UsageError(f"Arm {name!r}: {field} = {value:g} of {kind!r} is below 0.", hint="Give 0 or more.")
+        _check_numbers(name, part)
         if kind == "drop detected" and getattr(part, "share", 0.0) >= 0.9:
             raise UsageError(f"Arm {name!r} drops {part.share:.0%} of all.", hint="Drop less than 90 %.")  # type: ignore[union-attr]
         if kind == "disparity amplification" and part.strength > 1.0:  # type: ignore[union-attr]
@@ -117,6 +109,26 @@ def _check_arm(plan: LoopPlan, arm: Arm) -> None:
             hint="Choose the setting SeqGenSeqClass or SeqGenNonSeqClass.",
         )
     _check_interventions(plan, arm, name)
+
+
+def _check_numbers(name: str, part: Any) -> None:
+    kind = part.__struct_config__.tag
+    for field, least in _COUNTS.items():
+        if (many := getattr(part, field, least)) < least:
+            raise UsageError(f"Arm {name!r}: {field} = {many} of {kind!r} is too small.", hint=f"Give {least} or more.")
+    for field in _SHARES:
+        value = getattr(part, field, 0.0)
+        if math.isnan(value) or (math.isinf(value) and field == "strength"):
+            raise UsageError(f"Arm {name!r}: {field} = {value:g} of {kind!r} is no number.", hint="Give 0 or more.")
+        if not 0.0 <= value <= 1.0 and field in {"share", "explore", "bound"}:
+            raise UsageError(f"Arm {name!r}: {field} = {value:g} of {kind!r} is no share.", hint="Give 0 to 1.")
+        if field == "budget" and value > MOST_BUDGET:
+            raise UsageError(
+                f"Arm {name!r}: budget = {value:g} of {kind!r} is more than can be drawn.",
+                hint=f"It is a share of the batch: give {MOST_BUDGET} at most.",
+            )
+        if value < 0.0:
+            raise UsageError(f"Arm {name!r}: {field} = {value:g} of {kind!r} is below 0.", hint="Give 0 or more.")
 
 
 def _check_interventions(plan: LoopPlan, arm: Arm, name: str) -> None:
@@ -137,5 +149,10 @@ def _check_interventions(plan: LoopPlan, arm: Arm, name: str) -> None:
             )
         if "generator" in one.of and kind in {"reweighting", "fairness constraint"}:
             raise UsageError(f"Arm {name!r}: {kind!r} is of classifiers only.", hint='Write of = ["classifier"].')
+        if kind == "fairness constraint" and any(x.__struct_config__.tag == "reweighting" for x in arm.interventions):
+            raise UsageError(
+                f"Arm {name!r} has reweighting and a fairness constraint, which weighs people itself.",
+                hint="Leave one of the two out.",
+            )
         if kind == "fairness constraint" and plan.batch:
             raise UsageError(f"Arm {name!r}: {kind!r} cannot be trained on batches.", hint="Leave batch out.")

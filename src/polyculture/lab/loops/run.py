@@ -15,7 +15,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from polyculture.errors import UsageError
-from polyculture.lab.components import build, need_lab
+from polyculture.lab.components import build, need_lab, parameters_of
 from polyculture.lab.folder import locked, note
 from polyculture.lab.loops.actors import takes_batches, weight_name
 from polyculture.lab.loops.chain import Chain, Stopped
@@ -99,7 +99,7 @@ def check_actors(plan: LoopPlan) -> None:
                 f"{type(step).__name__} of the generator cannot be undone.",
                 hint="Before what samples only transformers with inverse_transform can stand, such as PCA.",
             )
-    if not hasattr(generator[-1], "sample"):
+    if not all(hasattr(generator[-1], method) for method in ("fit", "sample")):
         raise UsageError(
             f"{type(generator[-1]).__name__} samples nothing.",
             hint="Name a generator, such as sklearn.mixture.GaussianMixture.",
@@ -108,10 +108,20 @@ def check_actors(plan: LoopPlan) -> None:
     for role in ("label", "group", *range(len(plan.classifiers))):
         pipeline = build(plan.steps(role), 0, plan.offered())
         last = pipeline.steps[-1][1]
+        if not hasattr(last, "fit"):
+            raise UsageError(
+                f"{type(last).__name__} learns nothing (fit).",
+                hint="Name a classifier, such as sklearn.linear_model.LogisticRegression.",
+            )
         if not hasattr(last, "predict_proba"):
             raise UsageError(
                 f"{type(last).__name__} gives no probabilities (predict_proba).",
                 hint="Name a classifier that does, such as sklearn.linear_model.LogisticRegression.",
+            )
+        if len(pipeline.steps) > 1 and not hasattr(last, "get_params"):
+            raise UsageError(
+                f"{type(last).__name__} stands behind other steps, and is no estimator of scikit-learn.",
+                hint="Derive it from sklearn.base.BaseEstimator, or name it alone.",
             )
         if isinstance(role, int) and weights:
             weight_name(pipeline, last)
@@ -128,7 +138,7 @@ def _check_device(plan: LoopPlan) -> None:
     offered, known = plan.offered(), False
     for role in ("generator", "label", "group", *range(len(plan.classifiers))):
         for _, step in build(plan.steps(role), 0, offered).steps:
-            known = known or "device" in step.get_params(deep=False)
+            known = known or "device" in parameters_of(step)
             if callable(getattr(step, "check", None)):
                 step.check()
     if plan.device != "cpu" and not known:

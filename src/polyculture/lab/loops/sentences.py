@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from polyculture.audit.words import count, interval, listed, number, percent, plural
 from polyculture.lab.loops.chain import EVENTS
 from polyculture.lab.loops.embedding import in_words
+from polyculture.lab.loops.measures import MOST_NEIGHBOURS
 from polyculture.lab.loops.units import CHANGE, LAST
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ def notes(
         "Decisions are measured on real test individuals with their true labels; generated people by "
         f"{count(plan.samples)} samples of each generator, labelled as those that its classifier is trained on.",
         "The divergence is KL(generated || ideal) in nats. Frechet distance, squared maximum mean discrepancy (mmd), "
-        f"precision and recall compare generated with training individuals {in_words(plan)}.",
+        f"precision and recall compare generated with training individuals {in_words(plan)}: the first all of them, "
+        f"the other three {count(MOST_NEIGHBOURS)} of either at most.",
         f"Primary endpoints: {listed(plan.endpoints)}, in the last generation and in the mean over generations. The "
         "other measures are many looks at the same chains, and no interval is corrected for that.",
     ]
@@ -100,4 +102,8 @@ def notes(
     found += [
         f"{reason.capitalize()}: {count(totals[reason])} ({what})." for reason, what in EVENTS.items() if totals[reason]
     ]
+    stops = [fault for fault in faults if fault.reason == "stopped"]
+    if stops:
+        first = min(stops, key=lambda fault: fault.first)
+        found.append(f"The first to stop was a chain of {first.arm}, in generation {first.first}: {first.said}.")
     return tuple(found)

@@ -1,8 +1,9 @@
 """Shifts of the data that models induce (MIDS, 2403.07857): each a small class with its formal statement.
 
 A shift takes a draw of people and gives another; a list of them is applied in its order, so that they compose. Symbols:
-x features, y label, g group; P_n the people that enter the data of generation n, P_0 the original ones; G_n the
-generator and C_n the classifier of generation n, C_{-1} = A the label annotator; y+ the favourable class.
+x features, y label, g group; P_n the people that would enter the data of generation n before the shift, P'_n those
+that do after it, P the original ones; G_n the generator and C_n the classifier of generation n, C_{-1} = A the label
+annotator; y+ the favourable class; "x ~ P" is drawn from, "P' = c Q" is with whatever c makes it sum to 1.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ class Shift(Part, frozen=True, kw_only=True, tag_field="kind"):
 
     retrains: ClassVar[bool] = False
     """Whether each generation has a generator of its own."""
+    labels: ClassVar[str] = ""
+    """Who labels everyone after this shift: "previous", "annotator", or whoever did before."""
 
     def on(self, draw: Draw, moment: Moment) -> Draw:  # noqa: ARG002 (what others need)
         """Return the draw of those who enter the data."""
@@ -40,8 +43,10 @@ class Shift(Part, frozen=True, kw_only=True, tag_field="kind"):
 class SequentialLabels(Shift, frozen=True, kw_only=True, tag="sequential labels"):
     """Labels come from the classifier before (performative prediction, fairness feedback).
 
-    P_n(x, y) = P_n(x) 1[y = C_{n-1}(x)]. The labels drift, the features do not.
+    P'_n(x, y) = P_n(x) 1[y = C_{n-1}(x)]. The labels drift, the features do not.
     """
+
+    labels: ClassVar[str] = "previous"
 
     def on(self, draw: Draw, moment: Moment) -> Draw:
         """Label by the classifier of the generation before."""
@@ -56,7 +61,7 @@ class SequentialLabels(Shift, frozen=True, kw_only=True, tag="sequential labels"
 class ModelCollapse(Shift, frozen=True, kw_only=True, tag="model collapse"):
     """Each generator learns from samples of the one before.
 
-    G_n = fit{x_i ~ G_{n-1}}, and P_n(x) = G_n(x). The features drift; errors of the fits add up.
+    G_n = fit{x_i ~ G_{n-1}}, and P'_n(x) = G_n(x). The features drift; errors of the fits add up.
     """
 
     retrains: ClassVar[bool] = True
@@ -65,7 +70,7 @@ class ModelCollapse(Shift, frozen=True, kw_only=True, tag="model collapse"):
 class SyntheticShare(Shift, frozen=True, kw_only=True, tag="synthetic share"):
     """Generators learn from synthetic and original people.
 
-    G_n = fit{x_i ~ p G_{n-1} + (1 - p) P_0}, p the share; classifiers see synthetic people only.
+    G_n = fit{x_i ~ p G_{n-1} + (1 - p) P}, p the share; classifiers see synthetic people only.
     """
 
     share: float = 0.5
@@ -78,7 +83,7 @@ class SyntheticShare(Shift, frozen=True, kw_only=True, tag="synthetic share"):
 class DataSpill(Shift, frozen=True, kw_only=True, tag="data spill"):
     """Outputs of models outside of the loop get into the data.
 
-    P_n = (1 - q) P_n + q F, F the people whom another generator makes and another classifier labels, both trained once
+    P'_n = (1 - q) P_n + q F, F the people whom another generator makes and another classifier labels, both trained once
     on the original data; q the share.
     """
 
@@ -92,7 +97,8 @@ class DataSpill(Shift, frozen=True, kw_only=True, tag="data spill"):
 class DisparityAmplification(Shift, frozen=True, kw_only=True, tag="disparity amplification"):
     """People of a group leave as far as models fail it, so that the worse-served group shrinks.
 
-    P_n(x, y, g) ~ P_n(x, y, g) prod_{m<n} (1 - s e_g(m)), e_g(m) the error of generation m on group g, s the strength.
+    P'_n(x, y, g) = c P_n(x, y, g) prod_{m<n} (1 - s e_g(m)), e_g(m) the error of generation m on group g, s the
+    strength.
     """
 
     strength: float = 0.5
@@ -107,10 +113,11 @@ class DisparityAmplification(Shift, frozen=True, kw_only=True, tag="disparity am
 class SelectiveLabels(Shift, frozen=True, kw_only=True, tag="selective labels"):
     """Only of those who are accepted is it seen what they turn out to be.
 
-    P_n(x, y) ~ P_n(x) 1[y = A(x)] (1[C_{n-1}(x) = y+] + e 1[C_{n-1}(x) != y+]), e the share of the others who are let
-    through to learn of them.
+    P'_n(x, y) = c P_n(x) 1[y = A(x)] (1[C_{n-1}(x) = y+] + e 1[C_{n-1}(x) != y+]), e the share of the others who are
+    let through to learn of them.
     """
 
+    labels: ClassVar[str] = "annotator"
     explore: float = 0.0
 
     def on(self, draw: Draw, moment: Moment) -> Draw:
@@ -126,9 +133,10 @@ class SelectiveLabels(Shift, frozen=True, kw_only=True, tag="selective labels"):
 class RunawayFeedback(Shift, frozen=True, kw_only=True, tag="runaway feedback"):
     """It is looked where the model says that something is found, and only what is looked at is recorded.
 
-    P_n(x, y, g) ~ P_n(x, g) 1[y = A(x)] r_g^s, r_g the share of group g of which C_{n-1} says y+, s the strength.
+    P'_n(x, y, g) = c P_n(x, g) 1[y = A(x)] r_g^s, r_g the share of group g of which C_{n-1} says y+, s the strength.
     """
 
+    labels: ClassVar[str] = "annotator"
     strength: float = 1.0
     looked: int = 1000
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CHANGE", "ENDPOINTS", "LAST", "MEAN", "UNITS"]
+__all__ = ["CHANGE", "ENDPOINTS", "LAST", "MEAN", "UNDEFINED", "UNITS"]
 
 LAST, MEAN, CHANGE = ENDPOINTS = ("last generation", "mean over generations", "change since generation 0")
 SHARES, POINTS, RATIO, NUMBER = "share", "points", "ratio", "number"
@@ -35,3 +35,15 @@ UNITS: dict[str, str] = {
     "group_homogenization": RATIO,
 }
 """What each measure is in; those of the last four need several decision-makers."""
+
+_NOBODY = "a rate is of nobody: all of a group, or none, have the favourable class"
+UNDEFINED: dict[str, str] = {
+    "divergence": "infinite: people are generated in a stratum whose ideal share is 0",
+    "trained_divergence": "infinite: people are trained on in a stratum whose ideal share is 0",
+    "demographic_parity_ratio": "nobody gets the favourable class",
+    "equalized_odds_difference": _NOBODY,
+    "equalized_odds_ratio": f"{_NOBODY}; or the rate is 0 in all groups",
+    "true_positive_rate": "nobody of the group has the favourable class",
+    "false_positive_rate": "all of the group have the favourable class",
+}
+"""Why a measure is undefined in a generation that was run."""

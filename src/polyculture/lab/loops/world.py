@@ -215,7 +215,7 @@ def ideal_of(plan: LoopPlan, classes: tuple[str, ...], groups: tuple[str, ...]) 
     size = len(classes) * len(groups)
     if isinstance(plan.ideal, str):
         return np.full(size, 1.0 / size)
-    found = np.zeros(size)
+    found, named = np.zeros(size), set[int]()
     for stratum in plan.ideal:
         group = _named(plan, stratum, groups)
         for what, name, known in (("class", stratum.target, classes), ("group", group, groups)):
@@ -225,8 +225,9 @@ def ideal_of(plan: LoopPlan, classes: tuple[str, ...], groups: tuple[str, ...]) 
                     hint=nearest(name, known) or f"There are: {first_few(known)}.",
                 )
         place = classes.index(stratum.target) * len(groups) + groups.index(group)
-        if found[place]:
+        if place in named:
             raise UsageError(f"ideal names {stratum.target!r} of {group!r} twice.", hint="Leave one out.")
+        named.add(place)
         found[place] = stratum.share
     return found
 
