@@ -31,11 +31,9 @@ DECISIONS = (
     "worst_group_accuracy",
     "demographic_parity_difference",
     "equalized_odds_difference",
-    "demographic_parity_ratio",
-    "equalized_odds_ratio",
-    "selection_rate",
     "largest_class",
 )
+RATES = ("accuracy_difference", "demographic_parity_ratio", "equalized_odds_ratio", "selection_rate")
 PEOPLE = ("divergence", "trained_divergence", "frechet", "mmd", "precision", "recall")
 ECOSYSTEM = ("systemic_failure", "expected", "homogenization", "group_homogenization")
 TITLES = {
@@ -100,6 +98,7 @@ def html(record: LoopRecord) -> str:
             look=LOOK,
             tables=[
                 ("decisions", "Decisions on real people", _rows(record, DECISIONS, beside=True)),
+                ("rates", "Ratios and rates of these decisions", _rows(record, RATES)),
                 ("people", "Generated people", _rows(record, PEOPLE)),
                 *([("ecosystem", "Several decision-makers", _rows(record, ECOSYSTEM))] if _several(record) else []),
             ],
