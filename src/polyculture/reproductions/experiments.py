@@ -26,7 +26,7 @@ from polyculture.reproductions.result import Reproduction
 if TYPE_CHECKING:
     from polyculture.lab.records import EffectRecord, SharingRecord
 
-__all__ = ["ALL", "SCALES", "AnyPath", "Scale", "Size", "claim", "experiment", "near", "rise", "sized"]
+__all__ = ["ALL", "SCALES", "AnyPath", "Scale", "Size", "claim", "experiment", "near", "rise", "sized", "verdicts_told"]
 
 Scale = Literal["quick", "laptop", "paper"]
 SCALES: tuple[Scale, ...] = ("quick", "laptop", "paper")
@@ -142,18 +142,25 @@ _MANY = (
 
 
 def _sentence(record: SharingRecord, claims: Sequence[ClaimRecord], counts: Counter[Verdict]) -> str:
+    return f"{record.headline} Of {plural(len(claims), 'claim')} of the paper {verdicts_told(counts)}."
+
+
+def verdicts_told(counts: Mapping[Verdict, int]) -> str:
+    """Return how many claims have each verdict, in words.
+
+    >>> verdicts_told({"agrees": 1, "cannot tell": 7, "not tested": 2})
+    '1 agrees, 7 cannot be told and 2 were not tested'
+    """
     told: dict[Verdict, tuple[str, str]] = {
         "agrees": ("agrees", "agree"),
         "disagrees": ("disagrees", "disagree"),
         "cannot tell": ("cannot be told", "cannot be told"),
         "not tested": ("was not tested", "were not tested"),
     }
-    parts = [
-        f"{counts[verdict]} {one if counts[verdict] == 1 else several}"
-        for verdict, (one, several) in told.items()
-        if counts[verdict]
-    ]
-    return f"{record.headline} Of {plural(len(claims), 'claim')} of the paper {listed(parts)}."
+    return listed(
+        [f"{many} {one if many == 1 else several}" for verdict, (one, several) in told.items()
+         if (many := counts.get(verdict, 0))]
+    )  # fmt: skip
 
 
 def _raises(record: SharingRecord) -> list[ClaimRecord]:

@@ -12,12 +12,12 @@ from polyculture.audit.records import InputFile
 from polyculture.audit.statistic import Statistic, undefined
 from polyculture.audit.words import listed, plural
 from polyculture.claims import feedback_loops as paper
-from polyculture.claims.records import VERDICTS, ClaimRecord, ReproductionRecord, Verdict
+from polyculture.claims.records import VERDICTS, ClaimRecord, ReproductionRecord
 from polyculture.claims.verdict import direction
 from polyculture.lab.loops.sentences import flag
 from polyculture.lab.loops.units import CHANGE, LAST
 from polyculture.loops import Loop, loop
-from polyculture.reproductions.experiments import AnyPath
+from polyculture.reproductions.experiments import AnyPath, verdicts_told
 from polyculture.reproductions.law_school import BAR, DERIVED, GROUPS, ROW_NUMBERS, passed
 from polyculture.reproductions.law_school import NAME as LAW_SCHOOL
 from polyculture.reproductions.result import Reproduction
@@ -230,19 +230,12 @@ def run_loops(
         found[data] = loop(plan, out=folder, set=settings, jobs=jobs, backend=backend, progress=said)
     claims = [one for data, result in found.items() for one in claims_of(result, data)]
     counts = Counter(one.verdict for one in claims)
-    words: dict[Verdict, str] = {
-        "agrees": "agree",
-        "disagrees": "disagree",
-        "cannot tell": "cannot be told",
-        "not tested": "not tested",
-    }
-    parts = [f"{counts[verdict]} {told}" for verdict, told in words.items() if counts[verdict]]
     inputs = {key: value for result in found.values() for key, value in result.record.data.items()}
     return Reproduction(
         ReproductionRecord(
             name=name,
             paper=paper.PAPER,
-            sentence=f"Of {plural(len(claims), 'claim')} on {listed(list(found))}: {listed(parts)}.",
+            sentence=f"Of {plural(len(claims), 'claim')} on {listed(list(found))} {verdicts_told(counts)}.",
             version=__version__,
             seed=seed,
             command=command,
