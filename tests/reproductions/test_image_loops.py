@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 from scipy.stats import ttest_1samp
 
 import polyculture as pc
@@ -16,6 +17,7 @@ from polyculture.claims import feedback_loops as paper
 from polyculture.claims.records import ClaimRecord
 from polyculture.errors import UsageError
 from polyculture.lab.loops.measured import measured
+from polyculture.lab.loops.shifts import SyntheticShare
 from polyculture.loops import loop_plan
 from polyculture.reproductions.colored_mnist import COLORED_MNIST
 from polyculture.reproductions.colored_svhn import COLORED_SVHN
@@ -41,7 +43,7 @@ def test_every_plan_fits_together(which: Any, scale: str) -> None:
         assert plan.data.image[1] == plan.data.parameters["side"]
         assert plan.split == "fixed"
         assert (plan.batch > 0) is (scale != "quick")
-        assert name == which.name or which is IMAGE_ABLATIONS
+        assert name == which.name or which.variants is not None
 
 
 def test_the_six_arms_and_sizes_are_those_of_the_issue() -> None:
@@ -179,12 +181,23 @@ def test_other_data_sets_run_from_their_own_layout(
 def test_three_decision_makers_share_a_pool_of_images(tmp_path: Path) -> None:
     path = mnist_file(tmp_path / "mnist.npz", 300)
     found = pc.reproduce("image-pools", data=path, set=(*SMALL, "data.parameters.individuals=300"))
-    record = found.loops["image-pools"].record
-    assert len(record.decision_makers) == 3
-    assert record.units["systemic_failure"] == "share"
-    statements = [one.statement for one in found.claims]
-    assert statements.count(paper.GROWS_BY_ALL) == 1
-    assert statements.count(paper.STAR_BY_ALL) == 2
+    assert list(found.loops) == ["all synthetic", "half original"]
+    for name, one in found.loops.items():
+        record = one.record
+        assert len(record.decision_makers) == 3
+        assert record.units["systemic_failure"] == "share"
+        statements = [one.statement for one in found.claims if one.about.startswith(name)]
+        assert statements.count(paper.GROWS_BY_ALL) == 1
+        assert statements.count(paper.STAR_BY_ALL) == 2
+
+
+def test_the_two_loops_of_pools_differ_in_whom_generators_learn_from_alone() -> None:
+    plans = [loop_plan(content) for content in IMAGE_POOLS.plans().values()]
+    plain, half = plans
+    assert [arm.shifts for arm in plain.arms] == [()] * 4
+    assert [arm.shifts for arm in half.arms] == [(SyntheticShare(share=0.5),)] * 4
+    assert structs.replace(half, name=plain.name, arms=plain.arms) == plain
+    assert half.arm_names() == plain.arm_names()
 
 
 def test_networks_run_in_every_arm(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""Ecosystems of loops on ColoredMNIST: three decision-makers with generators of their own, in one pool or in three."""
+"""Ecosystems of loops on ColoredMNIST: three decision-makers with generators of their own, in one pool or in three.
+
+Once all learn from synthetic people only, as published; once generators also see original ones, so that they last.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,12 @@ SETTING = "SeqGenSeqClass"
 SEPARATE, SHARED = f"{SETTING}, separate pools", f"{SETTING}, shared pool"
 _NOTES = (
     "No paper reports this: the claims are those of sharing components, for data that the models made themselves.",
+    "Half original: each generator learns from as many original people as synthetic ones; classifiers see synthetic "
+    "people only.",
 )
+
+
+HALF = ({"kind": "synthetic share", "share": 0.5},)
 
 
 def _arms() -> list[dict[str, Any]]:
@@ -51,11 +59,22 @@ TOGETHER: dict[str, Any] = {
 }
 EXTENTS: dict[Scale, Extent] = {
     "quick": Extent(10, 5, {"individuals": 6000, **SMALL_IMAGES}, SMALLER, {**TOGETHER, "samples": 3000, "rows": 2000}),
+    # A third of the images each are few: small batches, so that autoencoders still take 1,700 steps.
     "laptop": Extent(
-        10, 5, {"individuals": 9000, **SMALL_IMAGES}, NETWORKS, {**TOGETHER, "samples": 3000, "rows": 2300}
+        10,
+        5,
+        {"individuals": 9000, **SMALL_IMAGES},
+        {**NETWORKS, "batch": 32},
+        {**TOGETHER, "samples": 3000, "rows": 2300},
     ),
     "paper": Extent(40, 25, {"side": 28, "channels": 3}, DIGITS, TOGETHER),
 }
+
+
+def _variants(plan: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the plans: generators learn from synthetic people only, and from as many original ones."""
+    arms = [{**arm, "shift": list(HALF)} for arm in plan["arm"]]
+    return {"all synthetic": plan, "half original": {**plan, "name": f"{plan['name']}, half original", "arm": arms}}
 
 
 def _claims(loop: Loop, about: str) -> list[ClaimRecord]:
@@ -76,5 +95,5 @@ def _claims(loop: Loop, about: str) -> list[ClaimRecord]:
     return found
 
 
-IMAGE_POOLS = ImageLoop("image-pools", partial(colored, "colored_mnist"), EXTENTS, _claims, _NOTES)
+IMAGE_POOLS = ImageLoop("image-pools", partial(colored, "colored_mnist"), EXTENTS, _claims, _NOTES, variants=_variants)
 reproduce = partial(run_images, IMAGE_POOLS)

@@ -90,6 +90,20 @@ def test_decision_makers_begin_with_the_same_rows_or_with_parts_that_make_up_the
     assert abs(means["own"][0] - means["own"][1]).max() > 0.05
 
 
+@pytest.mark.parametrize("start", ["shared", "own"])
+@pytest.mark.parametrize("pool", ["separate", "shared"])
+def test_original_people_that_are_mixed_in_are_those_of_whose_data_it_is(plan: Plan, start: str, pool: str) -> None:
+    arm = {"setting": "SeqGenSeqClass", "pool": pool, "shift": [{"kind": "synthetic share", "share": 0.0}]}
+    one = chain(plan(arm=[arm], decision_makers=2, start=start))
+    one.step(0)
+    seen = [{tuple(row) for row in own["generator"].features.tolist()} for own in one.step(1)[1]]
+    parts = [{tuple(row) for row in one.trainer.originals_of(maker).features.tolist()} for maker in (0, 1)]
+    assert all(rows <= parts[0] | parts[1] for rows in seen)
+    alone = (start, pool) == ("own", "separate")
+    assert [rows <= part for rows, part in zip(seen, parts, strict=True)] == [alone or start == "shared"] * 2
+    assert (not parts[0] & parts[1]) is (start == "own")
+
+
 def test_only_retrained_generators_change_and_they_learn_from_samples(plan: Plan) -> None:
     own = plan(arm=settings("SeqClass", "SeqGenSeqClass"), seeds=1)
     fixed, moving = chain(own, 0), chain(own, 1)

@@ -187,7 +187,7 @@ class Chain:
             world=self.world,
             previous=self.classifiers[maker],
             annotator=self.annotator,
-            original=partial(self._original, rng),
+            original=partial(self._original, rng, maker),
             foreign=partial(self._from_outside, rng),
             errors=self.errors[maker],
             rng=rng,
@@ -200,7 +200,15 @@ class Chain:
         if not self.arm.overlap:
             return own
         makers = range(self.plan.decision_makers)
-        moments = [replace(moment, previous=self.classifiers[one], errors=self.errors[one]) for one in makers]
+        moments = [
+            replace(
+                moment,
+                previous=self.classifiers[one],
+                errors=self.errors[one],
+                original=partial(self._original, moment.rng, one),
+            )
+            for one in makers
+        ]
         draws = [self._entering(of, one) for one, of in zip(makers, moments, strict=True)]
 
         def pool(number: int) -> Rows:
@@ -250,10 +258,9 @@ class Chain:
             label = (who or self.annotator).decide(features)
         return Rows(features, label, self.grouping.decide(features))
 
-    def _original(self, rng: np.random.Generator, number: int) -> Rows:
-        everyone = len(self.world.label)
-        chosen = rng.choice(everyone, number, replace=number > everyone)
-        return Rows(self.world.features[chosen], self.world.label[chosen], self.world.group[chosen])
+    def _original(self, rng: np.random.Generator, maker: int, number: int) -> Rows:
+        rows = self.trainer.originals_of(maker)
+        return rows[rng.choice(len(rows), number, replace=number > len(rows))]
 
     def _from_outside(self, rng: np.random.Generator, number: int) -> Rows:
         """Return people as a generator and a classifier outside of the loop give them, trained once."""

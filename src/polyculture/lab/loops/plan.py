@@ -126,7 +126,8 @@ class LoopPlan(Part, frozen=True, kw_only=True):
     decision_makers : int
         k, each with a generator and a classifier of its own.
     start : {"shared", "own"}
-        Whether decision-makers begin with the same original rows, or with an equal part of their own.
+        Whether decision-makers have the same original rows, or an equal part of them each: they begin with those, and
+        shifts and interventions that mix in original people take these.
     arms : tuple of Arm
         What is compared, with the first where they do not say otherwise.
     generations, seeds : int

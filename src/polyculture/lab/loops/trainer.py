@@ -71,6 +71,14 @@ class Trainer:
         """Return the training individuals with their own labels and groups."""
         return Rows(self.world.features, self.world.label, self.world.group)
 
+    def originals_of(self, maker: int) -> Rows:
+        """Return those of them that a decision-maker has: all, or its part where each begins with its own."""
+        rows = self.originals()
+        if self.plan.start == "shared":
+            return rows
+        order = self.rng(0, 0, START).permutation(len(rows))
+        return rows[np.sort(np.array_split(order, self.plan.decision_makers)[maker])]
+
     def annotator(self, role: Literal["label", "group"], kept: Models, events: list[Event]) -> Decides:
         """Return an annotator, trained on the original individuals."""
         steps, rows = self.plan.steps(role), self.originals()
@@ -88,11 +96,7 @@ class Trainer:
 
     def first_generator(self, maker: int, kept: Models, events: list[Event]) -> Samples:
         """Return the generator that a decision-maker begins with."""
-        rows = self.originals()
-        if self.plan.start == "own":
-            order = self.rng(0, 0, START).permutation(len(rows))
-            rows = rows[np.sort(np.array_split(order, self.plan.decision_makers)[maker])]
-        return self.kept_generator(maker, 0, kept) or self.generator(rows, maker, 0, events)
+        return self.kept_generator(maker, 0, kept) or self.generator(self.originals_of(maker), maker, 0, events)
 
     def generator(self, rows: Rows, maker: int, number: int, events: list[Event]) -> Samples:
         """Return the generator of a decision-maker in a generation, trained on some people."""
