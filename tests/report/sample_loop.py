@@ -101,6 +101,7 @@ def record(text: str = "plain", **changed: Any) -> LoopRecord:
             decision_makers=2,
         ),
         headline=f"Accuracy falls over 4 generations: in {text} it does.",
+        accuracy_sentence="",
         individuals=1000,
         tested=300,
         samples=10_000,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import jsonschema
 import pytest
@@ -11,7 +12,7 @@ from rich.console import Console
 from sample_loop import HOSTILE, curve, record
 
 from polyculture.audit.statistic import Statistic
-from polyculture.lab.loops.records import SampledRecord
+from polyculture.lab.loops.records import EndpointRecord, LoopRecord, SampledRecord
 from polyculture.report.json import json_schema, record_json
 from polyculture.report.lab_loop import difference_kind, html, print_loop, repr_html
 from polyculture.report.lab_loop_charts import Line, accounting_chart, highest_share, lines_chart
@@ -39,6 +40,31 @@ def test_the_page_says_what_the_record_says() -> None:
     )  # levels, gaps and both failed of each arm; one set of books
     bare = page.replace("http-equiv", "").replace('xmlns="http://www.w3.org/2000/svg"', "")
     assert "http" not in bare.replace('xmlns:xlink="http://www.w3.org/1999/xlink"', "")
+
+
+def test_big_numbers_are_of_those_failed_by_all_where_there_are_several() -> None:
+    several, alone = html(record()), html(record(endpoints=_without(record(), "systemic_failure", "expected")))
+    assert re.findall(r"<dt>(.*?)</dt>", several)[:3] == [
+        "failed by all at the end (SeqClass)",
+        "expected if they failed independently",
+        "times as many as expected (H)",
+    ]
+    assert re.findall(r"<dt>(.*?)</dt>", alone)[0] == "accuracy at the end (SeqClass)"
+
+
+def test_how_accuracy_changes_stands_below_a_first_sentence_of_something_else(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    own = record(headline="Both fail.", accuracy_sentence="It falls <b>.")
+    assert '<p class="lead">It falls &lt;b&gt;.</p>' in html(own)
+    assert '<p class="lead">' not in html(record())
+    print_loop(own, Console(width=80))
+    assert "Both fail.\nIt falls <b>." in capsys.readouterr().out
+    assert [row["note"] for row in tables(own)["notes"][:2]] == ["Both fail.", "It falls <b>."]
+
+
+def _without(own: LoopRecord, *measures: str) -> tuple[EndpointRecord, ...]:
+    return tuple(one for one in own.endpoints if one.measure not in measures)
 
 
 def test_text_from_data_stays_text() -> None:

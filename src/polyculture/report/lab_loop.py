@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from polyculture.audit.statistic import Statistic, undefined
 from polyculture.lab.loops.records import CollapseRecord, CurveRecord, LoopRecord
-from polyculture.lab.loops.sentences import accuracy_changes, flag, worst_change
+from polyculture.lab.loops.sentences import accuracy_changes, flag, most_failed_by_all, worst_change
 from polyculture.lab.loops.units import CHANGE, LAST
 from polyculture.report import words
 from polyculture.report.html import environment, template_text
@@ -288,7 +288,14 @@ def _first_and_last(record: LoopRecord) -> list[Any]:
 
 
 def _big_numbers(record: LoopRecord) -> list[dict[str, str]]:
-    """Return the arm that the first sentence is about, at the end and since the beginning, and the first arm."""
+    """Return what the first sentence is about: an arm at its end, and what to hold it against."""
+    most = most_failed_by_all(record.endpoints)
+    if most is not None:
+        return [
+            _big("observed", f"failed by all at the end ({most.arm})", most.value, "percent"),
+            _big("expected", "expected if they failed independently", _end(record, most.arm, "expected"), "percent"),
+            _big("ratio", "times as many as expected (H)", _end(record, most.arm, "homogenization"), "ratio"),
+        ]
     known = accuracy_changes(record.endpoints)
     if not known:
         return []
@@ -318,6 +325,8 @@ def print_loop(record: LoopRecord, console: Console) -> None:
 
     screen = Screen(console)
     screen.paragraph(record.headline, style="bold")
+    if record.accuracy_sentence:
+        screen.paragraph(record.accuracy_sentence)
     screen.blank()
     beside = list(zip(("class", "group"), _shares(record), strict=False))
     table = screen.table(

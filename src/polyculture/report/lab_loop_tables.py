@@ -39,6 +39,6 @@ def tables(record: LoopRecord) -> dict[str, list[Row]]:
         "strata": [flatten(one) for one in record.strata],
         "accounting": [flatten(one) for one in record.accounting],
         "faults": [flatten(one) for one in record.faults],
-        "notes": [{"note": note} for note in (record.headline, *record.notes) if note],
+        "notes": [{"note": note} for note in (record.headline, record.accuracy_sentence, *record.notes) if note],
     }
     return {name: rows for name, rows in found.items() if rows}

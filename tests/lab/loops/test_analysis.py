@@ -16,7 +16,7 @@ from polyculture.lab.loops.generation import Generation, Made
 from polyculture.lab.loops.plan import LoopPlan
 from polyculture.lab.loops.records import CollapseRecord, EndpointRecord, LoopRecord
 from polyculture.lab.loops.rows import Event
-from polyculture.lab.loops.sentences import flag, headline
+from polyculture.lab.loops.sentences import accuracy_sentence, flag, headline
 from polyculture.lab.loops.star import Accounting
 from polyculture.lab.loops.store import LoopStore
 from polyculture.loops import Loop
@@ -274,8 +274,36 @@ def test_the_first_sentence_says_no_more_than_the_intervals(plan: Plan) -> None:
 
     collapse = [collapsed()]
     told = headline(plan(), change(-0.1, -0.15, -0.05), collapse)
+    assert told == accuracy_sentence(plan(), change(-0.1, -0.15, -0.05))
+    assert accuracy_sentence(plan(), ()) == ""
     assert told.startswith("Accuracy falls over 3 generations: in a it goes from 80.0 % to 70.0 %")
     assert "cannot be told" in headline(plan(), change(-0.1, -0.25, 0.05), collapse)
+
+
+def test_the_first_sentence_of_several_decision_makers_is_of_whom_all_fail(plan: Plan) -> None:
+    def ends(arm: str, failed: float | None, expected: float) -> list[EndpointRecord]:
+        values = {
+            "systemic_failure": Statistic(value=failed, reason=None if failed is not None else "none"),
+            "expected": Statistic(value=expected),
+            "accuracy": Statistic(value=0.7),
+        }
+        none = Statistic(value=None, reason="none")
+        return [
+            EndpointRecord(
+                arm=arm, against=arm, measure=measure, of=None, endpoint="last generation", primary=True, value=value,
+                difference=none,
+            )
+            for measure, value in values.items()
+        ]  # fmt: skip
+
+    both, three = plan(decision_makers=2), plan(decision_makers=3)
+    assert headline(both, ends("a", 0.2, 0.05), [collapsed()]) == (
+        "In the last generation both decision-makers fail 20.0 % of people, where 5.0 % would be expected if they "
+        "failed independently."
+    )
+    arms = [*ends("a", 0.2, 0.05), *ends("b", None, 0.5), *ends("c", 0.4, 0.1), *ends("d", 0.4, 0.3)]
+    assert "all 3 decision-makers fail up to 40.0 % of people (c), where 10.0 %" in headline(three, arms, [collapsed()])
+    assert headline(three, ends("b", None, 0.5), [collapsed()]).startswith("Accuracy is 70.0 %")
 
 
 def collapsed(constant: int = 0) -> CollapseRecord:

@@ -23,7 +23,7 @@ from polyculture.lab.loops.records import (
     StratumRecord,
 )
 from polyculture.lab.loops.sampled import sampled
-from polyculture.lab.loops.sentences import headline, notes
+from polyculture.lab.loops.sentences import accuracy_sentence, headline, notes
 from polyculture.lab.loops.units import CHANGE, ENDPOINTS, LAST, MEAN, UNDEFINED, UNITS
 from polyculture.lab.loops.world import ideal_of, strata_names, tested_of
 from polyculture.stats._interval import Estimated
@@ -78,9 +78,11 @@ def _analysed(store: LoopStore) -> LoopRecord:
         StratumRecord(target=target, group=group, ideal=ideal, original=float(share))
         for (target, group), ideal, share in zip(names, _ideals(store), found.original, strict=True)
     )
+    first, accuracy = headline(plan, endpoints, collapse), accuracy_sentence(plan, endpoints)
     return LoopRecord(
         plan=plan,
-        headline=headline(plan, endpoints, collapse),
+        headline=first,
+        accuracy_sentence="" if accuracy == first else accuracy,
         individuals=manifest.individuals,
         tested=len(tested_of(plan, manifest.individuals, 0)),
         samples=plan.samples,

@@ -135,13 +135,14 @@ class LoopRecord(Record, frozen=True, kw_only=True):
     """A feedback-loop experiment, as written to loop.json.
 
     ``data`` holds the SHA-256 of the data by name, ``versions`` the libraries. ``units`` says of each measure whether
-    it is a share, points, a ratio or a number. ``image`` holds channels, height and width where people are images, and
-    ``sampled`` pictures of those that the plan keeps.
+    it is a share, points, a ratio or a number. ``accuracy_sentence`` is empty where the headline says it. ``image``
+    holds channels, height and width where people are images, and ``sampled`` pictures of those that the plan keeps.
     """
 
     schema: str = SCHEMA
     plan: LoopPlan
     headline: str
+    accuracy_sentence: str
     individuals: int
     tested: int
     samples: int

@@ -16,17 +16,49 @@ if TYPE_CHECKING:
     from polyculture.lab.loops.plan import LoopPlan
     from polyculture.lab.loops.records import CollapseRecord, EndpointRecord, LoopFaultRecord
 
-__all__ = ["accuracy_changes", "flag", "headline", "notes", "worst_change"]
+__all__ = ["accuracy_changes", "accuracy_sentence", "flag", "headline", "most_failed_by_all", "notes", "worst_change"]
 
 
 def headline(plan: LoopPlan, endpoints: Sequence[EndpointRecord], collapse: Sequence[CollapseRecord]) -> str:
-    """Return the first sentence: whether accuracy falls over the generations, in which arms, then the numbers."""
+    """Return the first sentence: whom several decision-makers all fail, else whether accuracy falls, and where."""
     if all(one.stopped == one.seeds for one in collapse):
         return "No chain came to its last generation: see what went wrong."
+    return _together(plan, endpoints) or accuracy_sentence(plan, endpoints)
+
+
+def _together(plan: LoopPlan, endpoints: Sequence[EndpointRecord]) -> str:
+    """Return how many are failed by all in the arm that has most of them; empty where it is no measure."""
+    most = most_failed_by_all(endpoints)
+    if most is None:
+        return ""
+    expected = next(one.value for one in endpoints if _is(one, "expected", LAST) and one.arm == most.arm)
+    who = "both" if plan.decision_makers == 2 else f"all {plan.decision_makers}"
+    several = len({one.arm for one in endpoints}) > 1
+    return (
+        f"In the last generation {who} decision-makers fail {'up to ' if several else ''}{number(most.value)} of "
+        f"people{f' ({most.arm})' if several else ''}, where {number(expected)} would be expected if they failed "
+        "independently."
+    )
+
+
+def most_failed_by_all(endpoints: Sequence[EndpointRecord]) -> EndpointRecord | None:
+    """Return the first of the arms whose last decision-makers all fail most people; None where that is undefined."""
+    known = [one for one in endpoints if _is(one, "systemic_failure", LAST) and one.value.value is not None]
+    return max(known, key=lambda one: one.value.value or 0.0, default=None)
+
+
+def _is(one: EndpointRecord, measure: str, endpoint: str) -> bool:
+    return (one.measure, one.of, one.endpoint) == (measure, None, endpoint)
+
+
+def accuracy_sentence(plan: LoopPlan, endpoints: Sequence[EndpointRecord]) -> str:
+    """Return whether accuracy falls over the generations, in which arms, and the numbers; empty where undefined."""
     changes = accuracy_changes(endpoints)
-    last = {one.arm: one for one in endpoints if (one.measure, one.of, one.endpoint) == ("accuracy", None, LAST)}
+    last = {one.arm: one for one in endpoints if _is(one, "accuracy", LAST)}
     if not changes:
-        only = next(one for one in last.values() if one.value.value is not None)
+        only = next((one for one in last.values() if one.value.value is not None), None)
+        if only is None:
+            return ""
         return f"Accuracy is {percent(only.value.value or 0.0)} in the only generation ({only.arm})."
     falls, worst = _falls(changes), worst_change(changes)
     now = last[worst.arm].value.value or 0.0
@@ -48,9 +80,7 @@ def headline(plan: LoopPlan, endpoints: Sequence[EndpointRecord], collapse: Sequ
 
 def accuracy_changes(endpoints: Sequence[EndpointRecord]) -> list[EndpointRecord]:
     """Return how accuracy changed since generation 0 in each arm in which that is defined."""
-    wanted = ("accuracy", None, CHANGE)
-    own = [one for one in endpoints if (one.measure, one.of, one.endpoint) == wanted]
-    return [one for one in own if one.value.value is not None]
+    return [one for one in endpoints if _is(one, "accuracy", CHANGE) and one.value.value is not None]
 
 
 def _falls(changes: Sequence[EndpointRecord]) -> list[EndpointRecord]:
