@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,7 @@ import pytest
 from make_images import digits, idx_folder, mnist_file, svhn_folder
 from polyculture.datasets.images import colored_mnist, colored_svhn
 from polyculture.datasets.images.mnist import read_mnist
-from polyculture.errors import ColumnError, FileError, UsageError, ValueInDataError
+from polyculture.errors import ColumnError, FileError, InputError, UsageError, ValueInDataError
 
 
 @pytest.fixture(scope="module")
@@ -93,12 +94,22 @@ def test_smaller_images_are_means_of_squares(mnist: str) -> None:
         ({"minority": 1.0}, "leaves nobody"),
         ({"class_share": 0.0}, "leaves nobody"),
         ({"individuals": 7000}, "7000 individuals are wanted"),
-        ({"individuals": 0}, "is nobody"),
+        ({"individuals": 0}, "individuals = 0 is too small"),
+        ({"individuals": "many"}, "individuals = 'many' is no whole number"),
+        ({"individuals": 2.5}, "individuals = 2.5 is no whole number"),
+        ({"side": 7.0}, "side = 7.0 is no whole number"),
+        ({"seed": -1}, "seed = -1 is too small"),
+        ({"seed": "x"}, "seed = 'x' is no whole number"),
+        ({"noise": "x"}, "noise = 'x' is no number"),
+        ({"minority": True}, "minority = True is no number"),
+        ({"class_share": "x"}, "class_share = 'x' is no number"),
+        ({"green": 0.5}, "green = 0.5 and noise = 0.05 are no shares"),
+        ({"green": (0.3, "x")}, "green = 'x' is no number"),
     ],
 )
-def test_what_cannot_be_made_is_refused(mnist: str, asked: dict[str, float], words: str) -> None:
+def test_what_cannot_be_made_is_refused(mnist: str, asked: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        colored_mnist(mnist, **asked)  # type: ignore[arg-type]
+        colored_mnist(mnist, **asked)
 
 
 def test_the_original_files_give_the_same_as_the_npz(tmp_path: Path) -> None:
@@ -123,6 +134,32 @@ def test_the_original_files_give_the_same_as_the_npz(tmp_path: Path) -> None:
     (folder / "train-images-idx3-ubyte.gz").unlink()
     with pytest.raises(FileError, match="neither mnist"):
         read_mnist(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is no npz file of numbers"),
+        (b"hello", "is no npz file of numbers"),
+        ({"y_train": np.array([20] * 5)}, "A label of .* is 20"),
+        ({"y_train": np.array(["5"] * 5)}, "and y <U21"),
+        ({"y_train": np.array([5.5] * 5)}, "and y float64"),
+        ({"y_train": np.arange(4)}, r"and y int64 \(9,\)"),
+        ({"x_train": np.array([None] * 5)}, "is no npz file of numbers"),
+        ({"x_train": np.zeros((5, 28, 28, 4), dtype=np.uint8), "x_test": np.zeros((5, 28, 28, 4), dtype=np.uint8)},
+         r"uint8 \(10, 28, 28, 4\)"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_mnist_is_refused_in_words_of_its_own(tmp_path: Path, content: Any, words: str) -> None:
+    place = tmp_path / "mnist.npz"
+    if isinstance(content, bytes):
+        place.write_bytes(content)
+    else:
+        images, label = np.zeros((5, 28, 28), dtype=np.uint8), np.arange(5)
+        np.savez(place, **{"x_train": images, "y_train": label, "x_test": images, "y_test": label, **content})
+    with pytest.raises(InputError, match=words) as raised:
+        read_mnist(str(place))
+    assert "pickle" not in str(raised.value)
 
 
 def test_without_a_copy_it_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -118,3 +119,18 @@ def test_an_image_is_cut_to_the_square_in_its_middle(tmp_path: Path) -> None:
     pixels[10:50] = 200
     Image.fromarray(pixels).save(tmp_path / "tall.png")
     assert (read_images([tmp_path / "tall.png"], 20) == 200).all()
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"individuals": "many"}, "individuals = 'many' is no whole number"),
+        ({"individuals": 0}, "individuals = 0 is too small"),
+        ({"side": 24.0}, "side = 24.0 is no whole number"),
+        ({"side": 0}, "side = 0 is too small"),
+        ({"seed": -1}, "seed = -1 is too small"),
+    ],
+)
+def test_parameters_of_another_kind_are_refused(celebrities: Path, asked: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        celeba(str(celebrities), **{"side": 24, **asked})

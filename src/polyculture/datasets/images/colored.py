@@ -6,6 +6,7 @@ Which image gets which colour depends on the seed and the numbers asked for alon
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from polyculture.datasets.images.mnist import read_mnist
+from polyculture.datasets.images.parameters import number, whole_number
 from polyculture.datasets.images.svhn import read_svhn
 from polyculture.errors import UsageError
 from polyculture.lab.images import Images
@@ -35,7 +37,7 @@ class _Asked:
     individuals: int | None
     side: int
     channels: int
-    green: tuple[float, ...]
+    green: Sequence[float]
     noise: float
     minority: float | None
     class_share: float | None
@@ -43,22 +45,25 @@ class _Asked:
 
     def check(self, whole: int) -> None:
         """Refuse what cannot be made of images so many pixels wide."""
-        if self.side < 1 or whole % self.side:
+        whole_number("seed", self.seed, 0)
+        if self.individuals is not None:
+            whole_number("individuals", self.individuals, 1)
+        if whole % whole_number("side", self.side, 1):
             raise UsageError(
                 f"side = {self.side} is no part of {whole}.", hint=f"Give {whole}, {whole // 2} or {whole // 4}."
             )
         if self.channels not in {2, 3}:
             raise UsageError(f"channels = {self.channels}, and red and green need 2.", hint="Give 2 or 3.")
-        if self.individuals is not None and self.individuals < 1:
-            raise UsageError(f"individuals = {self.individuals} is nobody.", hint="Give 1 or more.")
-        if len(self.green) != 2 or not all(0.0 <= share <= 1.0 for share in (*self.green, self.noise)):
+        chances = [number("green", share) for share in self.green] if isinstance(self.green, Sequence) else []
+        if len(chances) != 2 or not all(0.0 <= share <= 1.0 for share in (*chances, number("noise", self.noise))):
+            green = chances or self.green
             raise UsageError(
-                f"green = {list(self.green)} and noise = {self.noise:g} are no shares.",
+                f"green = {green} and noise = {self.noise:g} are no shares.",
                 hint="Give P(green) of class 0 and of class 1, and the share of labels that are turned round.",
             )
         for name in ("minority", "class_share"):
             share = getattr(self, name)
-            if share is not None and not 0.0 < share < 1.0:
+            if share is not None and not 0.0 < number(name, share) < 1.0:
                 raise UsageError(
                     f"{name} = {share:g} leaves nobody on one side.", hint="Give a number between 0 and 1."
                 )
@@ -111,7 +116,7 @@ def colored_mnist(
         If there is no such copy, or it holds too few.
     """
     pixels, digit = read_mnist(path)
-    asked = _Asked(individuals, side, channels, tuple(green), noise, minority, class_share, seed)
+    asked = _Asked(individuals, side, channels, green, noise, minority, class_share, seed)
     return _colored(pixels, digit, digit >= 5, asked)
 
 
@@ -143,7 +148,7 @@ def colored_svhn(
         As `colored_mnist`.
     """
     pixels, digit = read_svhn(path)
-    asked = _Asked(individuals, side, channels, tuple(green), noise, minority, class_share, seed)
+    asked = _Asked(individuals, side, channels, green, noise, minority, class_share, seed)
     return _colored(pixels, digit, digit < 5, asked)
 
 

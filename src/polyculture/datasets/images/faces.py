@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from polyculture.datasets.images.parameters import whole_number
 from polyculture.errors import ColumnError, FileError, UsageError
 
 if TYPE_CHECKING:
@@ -24,9 +25,10 @@ def choose(many: int, individuals: int | None, seed: int, what: str) -> NDArray[
     Raises
     ------
     UsageError
-        If there are fewer.
+        If there are fewer, or ``individuals`` or ``seed`` is no whole number.
     """
-    if individuals is not None and not 0 < individuals <= many:
+    whole_number("seed", seed, 0)
+    if individuals is not None and not 0 < whole_number("individuals", individuals, 1) <= many:
         raise UsageError(f"{what} holds {many} images, and {individuals} are wanted.", hint=f"Take 1 to {many}.")
     return np.random.default_rng(seed).permutation(many)[:individuals]
 
@@ -48,7 +50,7 @@ def read_images(files: Sequence[Path], side: int) -> NDArray[np.uint8]:
     ColumnError
         If one has other channels, or is too small.
     UsageError
-        If Pillow is not installed.
+        If Pillow is not installed, or ``side`` is no whole number.
     """
     try:
         import PIL.Image  # noqa: F401
@@ -57,7 +59,7 @@ def read_images(files: Sequence[Path], side: int) -> NDArray[np.uint8]:
             "Image files are read by Pillow, which is not installed.",
             hint="Install it: pip install 'polyculture[lab]'",
         ) from None
-    found = np.empty((len(files), 3, side, side), dtype=np.uint8)
+    found = np.empty((len(files), 3, whole_number("side", side, 1), side), dtype=np.uint8)
     with ThreadPoolExecutor(min(cpu_count() or 1, 8)) as pool:
         for place, pixels in enumerate(pool.map(lambda file: _read(file, side), files)):
             found[place] = pixels

