@@ -15,7 +15,7 @@ import polyculture as pc
 from make_images import celeba_folder, fairface_folder, mnist_file, svhn_folder
 from polyculture.claims import feedback_loops as paper
 from polyculture.claims.records import ClaimRecord
-from polyculture.errors import UsageError
+from polyculture.errors import FileError, UsageError
 from polyculture.lab.loops.measured import measured
 from polyculture.lab.loops.shifts import SyntheticShare
 from polyculture.loops import loop_plan
@@ -198,6 +198,13 @@ def test_the_two_loops_of_pools_differ_in_whom_generators_learn_from_alone() -> 
     assert [arm.shifts for arm in half.arms] == [(SyntheticShare(share=0.5),)] * 4
     assert structs.replace(half, name=plain.name, arms=plain.arms) == plain
     assert half.arm_names() == plain.arm_names()
+
+
+def test_data_that_cannot_be_read_leave_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "mnist.npz").write_bytes(b"no archive")
+    with pytest.raises(FileError, match=r"mnist\.npz is no npz file"):
+        pc.reproduce("colored-mnist", data=tmp_path / "mnist.npz", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_networks_run_in_every_arm(tmp_path: Path) -> None:

@@ -101,10 +101,7 @@ def experiment(
         All claims from the record, in place of those on sharing training data.
     """
     settings = tuple(settings)
-    folder = None
-    if out is not None:
-        folder = Path(out) / "experiment"
-        folder.mkdir(parents=True, exist_ok=True)
+    folder = None if out is None else Path(out) / "experiment"
     found = sharing(plan, out=folder, set=settings, jobs=jobs, backend=backend, progress=progress)
     record = found.record
     held = [*_raises(record), _uncorrelated(record)] if claims is None else claims(record)

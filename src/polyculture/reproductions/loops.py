@@ -222,10 +222,7 @@ def run_loops(
     found: dict[str, Loop] = {}
     settings = tuple(settings)
     for data, plan in plans.items():
-        folder = None
-        if out is not None:
-            folder = Path(out) / data
-            folder.mkdir(parents=True, exist_ok=True)
+        folder = None if out is None else Path(out) / data
         said = None if progress is None else _prefixed(progress, data)
         found[data] = loop(plan, out=folder, set=settings, jobs=jobs, backend=backend, progress=said)
     claims = [one for data, result in found.items() for one in claims_of(result, data)]
